@@ -1,0 +1,308 @@
+// Package raw reads JSON text in place: it finds values without decoding them.
+//
+// Messages of a server are read once, leniently, and mostly not at all: a
+// result of a megabyte is one string in a small envelope. The functions here
+// walk over such text at memory speed, allocate only what they return, never
+// recurse, and keep the bytes of numbers and the order of members.
+//
+// Two things that the grammar forbids are accepted, since servers send them:
+// control characters inside strings, and bytes that are not UTF-8. [String]
+// and [Repair] give text without them.
+package raw
+
+import (
+	"bytes"
+	"errors"
+	"iter"
+)
+
+// MaxDepth bounds how deeply arrays and objects may nest. Readers that recurse
+// over checked text rely on it.
+const MaxDepth = 1000
+
+// Errors of [Scan].
+var (
+	ErrShort  = errors.New("the JSON text ends too early") // more input may complete it
+	ErrSyntax = errors.New("the text is not JSON")
+	ErrDepth  = errors.New("the JSON text nests too deeply")
+)
+
+// Scan checks the JSON value at the start of data, after white space, and
+// returns where it ends. What follows the value is not looked at.
+func Scan(data []byte) (end int, err error) {
+	var (
+		objects [MaxDepth/64 + 1]uint64 // bit d: the container at depth d is an object
+		depth   int
+		i       = skipSpace(data, 0)
+	)
+	inObject := func() bool { return objects[depth/64]&(1<<(depth%64)) != 0 }
+	for {
+		// A value starts at i.
+		if i >= len(data) {
+			return i, ErrShort
+		}
+		opened := false
+		switch c := data[i]; c {
+		case '"':
+			i, err = scanString(data, i)
+		case '{', '[':
+			if depth++; depth >= MaxDepth {
+				return i, ErrDepth
+			}
+			if c == '{' {
+				objects[depth/64] |= 1 << (depth % 64)
+			} else {
+				objects[depth/64] &^= 1 << (depth % 64)
+			}
+			i, opened = skipSpace(data, i+1), true
+		case 't':
+			i, err = scanWord(data, i, "true")
+		case 'f':
+			i, err = scanWord(data, i, "false")
+		case 'n':
+			i, err = scanWord(data, i, "null")
+		default:
+			i, err = scanNumber(data, i)
+		}
+		if err != nil {
+			return i, err
+		}
+		// Close what ends here, then step to the next value.
+		for {
+			if depth == 0 {
+				return i, nil
+			}
+			if !opened {
+				i = skipSpace(data, i)
+			}
+			if i >= len(data) {
+				return i, ErrShort
+			}
+			closer := byte(']')
+			if inObject() {
+				closer = '}'
+			}
+			if data[i] == closer {
+				i, depth, opened = i+1, depth-1, false
+				continue
+			}
+			if !opened {
+				if data[i] != ',' {
+					return i, ErrSyntax
+				}
+				i = skipSpace(data, i+1)
+			}
+			break
+		}
+		if inObject() {
+			if i >= len(data) {
+				return i, ErrShort
+			}
+			if data[i] != '"' {
+				return i, ErrSyntax
+			}
+			if i, err = scanString(data, i); err != nil {
+				return i, err
+			}
+			if i = skipSpace(data, i); i >= len(data) {
+				return i, ErrShort
+			}
+			if data[i] != ':' {
+				return i, ErrSyntax
+			}
+			i = skipSpace(data, i+1)
+		}
+	}
+}
+
+// Valid reports whether data is one JSON value and nothing else.
+func Valid(data []byte) bool {
+	end, err := Scan(data)
+	return err == nil && skipSpace(data, end) == len(data)
+}
+
+// Members yields the names and values of an object, in order. Names are
+// decoded, values are the text between the separators without surrounding
+// space. It yields nothing for what is no object and stops where data is
+// broken. Both slices alias data unless a name had escapes.
+func Members(object []byte) iter.Seq2[[]byte, []byte] {
+	return func(yield func(name, value []byte) bool) {
+		i := skipSpace(object, 0)
+		if i >= len(object) || object[i] != '{' {
+			return
+		}
+		for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; i = skipSpace(object, i+1) {
+			end, err := scanString(object, i)
+			if err != nil {
+				return
+			}
+			name := object[i+1 : end-1]
+			if bytes.IndexByte(name, '\\') >= 0 {
+				name = appendText(nil, name)
+			}
+			if i = skipSpace(object, end); i >= len(object) || object[i] != ':' {
+				return
+			}
+			i = skipSpace(object, i+1)
+			if i > len(object) {
+				return
+			}
+			n, err := Scan(object[i:])
+			if err != nil || !yield(name, object[i:i+n:i+n]) {
+				return
+			}
+			if i = skipSpace(object, i+n); i >= len(object) || object[i] != ',' {
+				return
+			}
+		}
+	}
+}
+
+// Elements yields the elements of an array, in order, as [Members] does.
+func Elements(array []byte) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		i := skipSpace(array, 0)
+		if i >= len(array) || array[i] != '[' {
+			return
+		}
+		for i = skipSpace(array, i+1); i < len(array) && array[i] != ']'; i = skipSpace(array, i+1) {
+			n, err := Scan(array[i:])
+			if err != nil || !yield(array[i:i+n:i+n]) {
+				return
+			}
+			if i = skipSpace(array, i+n); i >= len(array) || array[i] != ',' {
+				return
+			}
+		}
+	}
+}
+
+// Member returns the value of the last member with the name, as most decoders
+// do with duplicates, and nil where there is none.
+func Member(object []byte, name string) []byte {
+	var found []byte
+	for key, value := range Members(object) {
+		if string(key) == name {
+			found = value
+		}
+	}
+	return found
+}
+
+// Null reports whether value is absent or the JSON null.
+func Null(value []byte) bool {
+	return len(value) == 0 || string(value) == "null"
+}
+
+func skipSpace(data []byte, i int) int {
+	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// scanString returns the end of the string that starts at data[i].
+func scanString(data []byte, i int) (int, error) {
+	i++
+	quote := -1
+	for {
+		if quote < i { // not found yet, or it was an escaped one
+			n := bytes.IndexByte(data[i:], '"')
+			if n < 0 {
+				return len(data), shortOrBroken(data[i:])
+			}
+			quote = i + n
+		}
+		n := bytes.IndexByte(data[i:quote], '\\')
+		if n < 0 {
+			return quote + 1, nil
+		}
+		i += n
+		switch data[i+1] { // the quote follows at the latest
+		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+			i += 2
+		case 'u':
+			if i+6 > len(data) {
+				return len(data), ErrShort
+			}
+			for _, c := range data[i+2 : i+6] {
+				if !isHex(c) {
+					return i, ErrSyntax
+				}
+			}
+			i += 6
+		default:
+			return i, ErrSyntax
+		}
+	}
+}
+
+// shortOrBroken tells a string that was cut from one that could never end well.
+func shortOrBroken(text []byte) error {
+	for i := bytes.IndexByte(text, '\\'); i >= 0 && i+1 < len(text); {
+		if bytes.IndexByte([]byte(`"\/bfnrtu`), text[i+1]) < 0 {
+			return ErrSyntax
+		}
+		n := bytes.IndexByte(text[i+2:], '\\')
+		if n < 0 {
+			break
+		}
+		i += 2 + n
+	}
+	return ErrShort
+}
+
+func scanWord(data []byte, i int, word string) (int, error) {
+	if rest := data[i:]; len(rest) < len(word) {
+		if string(rest) == word[:len(rest)] {
+			return len(data), ErrShort
+		}
+		return i, ErrSyntax
+	}
+	if string(data[i:i+len(word)]) != word {
+		return i, ErrSyntax
+	}
+	return i + len(word), nil
+}
+
+func scanNumber(data []byte, i int) (int, error) {
+	digits := func() bool {
+		start := i
+		for i < len(data) && data[i] >= '0' && data[i] <= '9' {
+			i++
+		}
+		return i > start
+	}
+	failed := func() (int, error) {
+		if i >= len(data) {
+			return i, ErrShort
+		}
+		return i, ErrSyntax
+	}
+	if data[i] == '-' {
+		i++
+	}
+	if i < len(data) && data[i] == '0' {
+		i++
+	} else if !digits() {
+		return failed()
+	}
+	if i < len(data) && data[i] == '.' {
+		if i++; !digits() {
+			return failed()
+		}
+	}
+	if i < len(data) && (data[i] == 'e' || data[i] == 'E') {
+		if i++; i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		if !digits() {
+			return failed()
+		}
+	}
+	return i, nil
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}

@@ -1,0 +1,245 @@
+package raw
+
+// This file decodes, repairs and writes JSON strings.
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// String decodes a JSON string. Bytes that are not UTF-8 and lone surrogates
+// become U+FFFD, so the result is valid. ok is false where value is no string.
+func String(value []byte) (s string, ok bool) {
+	text, ok := inner(value)
+	if !ok {
+		return "", false
+	}
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return string(text), true
+	}
+	return string(appendText(make([]byte, 0, len(text)), text)), true
+}
+
+// AppendString appends what [String] returns; it appends nothing where value
+// is no string.
+func AppendString(dst, value []byte) []byte {
+	text, ok := inner(value)
+	if !ok {
+		return dst
+	}
+	return appendText(dst, text)
+}
+
+// IsString reports whether value, a checked JSON value, is a string.
+func IsString(value []byte) bool {
+	return len(value) >= 2 && value[0] == '"'
+}
+
+func inner(value []byte) ([]byte, bool) {
+	if !IsString(value) || value[len(value)-1] != '"' {
+		return nil, false
+	}
+	return value[1 : len(value)-1], true
+}
+
+// appendText appends text, the inside of a JSON string, decoded.
+func appendText(dst, text []byte) []byte {
+	for len(text) > 0 {
+		n := bytes.IndexByte(text, '\\')
+		if n < 0 {
+			n = len(text)
+		}
+		if plain := text[:n]; utf8.Valid(plain) {
+			dst = append(dst, plain...)
+		} else {
+			dst = appendValid(dst, plain)
+		}
+		if text = text[n:]; len(text) < 2 {
+			break
+		}
+		switch c := text[1]; c {
+		case 'u':
+			r, size := unicodeEscape(text)
+			dst, text = utf8.AppendRune(dst, r), text[size:]
+			continue
+		case 'b':
+			dst = append(dst, '\b')
+		case 'f':
+			dst = append(dst, '\f')
+		case 'n':
+			dst = append(dst, '\n')
+		case 'r':
+			dst = append(dst, '\r')
+		case 't':
+			dst = append(dst, '\t')
+		default:
+			dst = append(dst, c)
+		}
+		text = text[2:]
+	}
+	return dst
+}
+
+// appendValid appends text with U+FFFD for each byte that is not UTF-8.
+func appendValid(dst, text []byte) []byte {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		dst, text = utf8.AppendRune(dst, r), text[size:]
+	}
+	return dst
+}
+
+// unicodeEscape decodes the \u escape, or the pair of them, that text starts
+// with. A lone surrogate is U+FFFD and takes only its own six bytes.
+func unicodeEscape(text []byte) (r rune, size int) {
+	r, ok := hex4(text)
+	if !ok {
+		return utf8.RuneError, min(2, len(text))
+	}
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if low, ok := hex4(text[6:]); ok {
+		if pair := utf16.DecodeRune(r, low); pair != utf8.RuneError {
+			return pair, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hex4(text []byte) (r rune, ok bool) {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0, false
+	}
+	for _, c := range text[2:6] {
+		switch {
+		case c >= '0' && c <= '9':
+			c -= '0'
+		case c >= 'a' && c <= 'f':
+			c -= 'a' - 10
+		case c >= 'A' && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return 0, false
+		}
+		r = r<<4 | rune(c)
+	}
+	return r, true
+}
+
+// Repair returns value, a checked JSON value, as text that every JSON reader
+// takes: in its strings, bytes that are not UTF-8 and lone surrogates become
+// U+FFFD and control characters are escaped. Everything else keeps its bytes,
+// and a value that needs nothing is returned as it is.
+func Repair(value []byte) []byte {
+	if clean(value) {
+		return value
+	}
+	out := make([]byte, 0, len(value)+len(value)/8)
+	for i := 0; i < len(value); {
+		if value[i] != '"' {
+			out = append(out, value[i])
+			i++
+			continue
+		}
+		end, err := scanString(value, i)
+		if err != nil {
+			return append(out, value[i:]...)
+		}
+		out = append(out, '"')
+		for text := value[i+1 : end-1]; len(text) > 0; {
+			size := 1
+			switch c := text[0]; {
+			case c == '\\' && len(text) > 1 && text[1] == 'u':
+				var r rune
+				if r, size = unicodeEscape(text); r == utf8.RuneError {
+					out = append(out, `\ufffd`...)
+				} else {
+					out = append(out, text[:size]...)
+				}
+			case c == '\\':
+				size = min(2, len(text))
+				out = append(out, text[:size]...)
+			case c < ' ':
+				out = appendControl(out, c)
+			default:
+				var r rune
+				r, size = utf8.DecodeRune(text)
+				out = utf8.AppendRune(out, r)
+			}
+			text = text[size:]
+		}
+		out = append(out, '"')
+		i = end
+	}
+	return out
+}
+
+func clean(value []byte) bool {
+	inString := false
+	for i := 0; i < len(value); i++ {
+		switch c := value[i]; {
+		case c == '"':
+			inString = !inString
+		case c == '\\':
+			if i++; i < len(value) && value[i] == 'u' {
+				r, size := unicodeEscape(value[i-1:])
+				if r == utf8.RuneError {
+					return false
+				}
+				i += size - 2
+			}
+		case c < ' ' && inString:
+			return false
+		}
+	}
+	return utf8.Valid(value)
+}
+
+func appendControl(dst []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
+}
+
+// AppendQuote appends s as a JSON string. Only what JSON demands is escaped:
+// <, > and & stay, since models and servers read the text itself. Bytes that
+// are not UTF-8 become U+FFFD.
+func AppendQuote(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		r, size := rune(c), 1
+		if c >= utf8.RuneSelf {
+			if r, size = utf8.DecodeRuneInString(s[i:]); r != utf8.RuneError || size > 1 {
+				i += size
+				continue
+			}
+		}
+		dst = append(dst, s[start:i]...)
+		switch {
+		case r == utf8.RuneError:
+			dst = append(dst, "\uFFFD"...)
+		case c < ' ':
+			dst = appendControl(dst, c)
+		default:
+			dst = append(dst, '\\', c)
+		}
+		i += size
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
