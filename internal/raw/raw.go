@@ -121,10 +121,63 @@ func Valid(data []byte) bool {
 	return err == nil && skipSpace(data, end) == len(data)
 }
 
-// Members yields the names and values of an object, in order. Names are
-// decoded, values are the text between the separators without surrounding
-// space. It yields nothing for what is no object and stops where data is
-// broken. Both slices alias data unless a name had escapes.
+// Object calls member for the names and values of the object at the start of
+// data, in order, until it returns false, and checks what it passes like
+// [Scan]. It fails with ErrSyntax for what is no object. Names are decoded,
+// values are the text between the separators. Both slices alias data, but for
+// a name with escapes.
+func Object(data []byte, member func(name, value []byte) bool) (end int, err error) {
+	i := skipSpace(data, 0)
+	at := func(c byte) bool {
+		if i >= len(data) {
+			err = ErrShort
+		} else if data[i] != c {
+			err = ErrSyntax
+		}
+		return err == nil
+	}
+	if !at('{') {
+		return i, err
+	}
+	i = skipSpace(data, i+1)
+	if i < len(data) && data[i] == '}' {
+		return i + 1, nil
+	}
+	for {
+		if !at('"') {
+			return i, err
+		}
+		start := i + 1
+		if i, err = scanString(data, i); err != nil {
+			return i, err
+		}
+		name := data[start : i-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = appendText(nil, name)
+		}
+		if i = skipSpace(data, i); !at(':') {
+			return i, err
+		}
+		i = skipSpace(data, i+1)
+		var n int
+		if n, err = Scan(data[i:]); err != nil {
+			return i + n, err
+		}
+		if !member(name, data[i:i+n:i+n]) {
+			return i + n, nil
+		}
+		if i = skipSpace(data, i+n); i < len(data) && data[i] == '}' {
+			return i + 1, nil
+		}
+		if !at(',') {
+			return i, err
+		}
+		i = skipSpace(data, i+1)
+	}
+}
+
+// Members yields the names and values of an object as [Object] does. The
+// object must have passed [Scan]; it yields nothing for any other value.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
 		i := skipSpace(object, 0)
@@ -132,28 +185,17 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 			return
 		}
 		for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; i = skipSpace(object, i+1) {
-			end, err := scanString(object, i)
-			if err != nil {
-				return
-			}
+			end := skipString(object, i)
 			name := object[i+1 : end-1]
 			if bytes.IndexByte(name, '\\') >= 0 {
 				name = appendText(nil, name)
 			}
-			if i = skipSpace(object, end); i >= len(object) || object[i] != ':' {
+			i = skipSpace(object, skipSpace(object, end)+1)
+			end = skip(object, i)
+			if !yield(name, object[i:end:end]) {
 				return
 			}
-			i = skipSpace(object, i+1)
-			if i > len(object) {
-				return
-			}
-			n, err := Scan(object[i:])
-			if err != nil || !yield(name, object[i:i+n:i+n]) {
-				return
-			}
-			if i = skipSpace(object, i+n); i >= len(object) || object[i] != ',' {
-				return
-			}
+			i = skipSpace(object, end)
 		}
 	}
 }
@@ -166,15 +208,47 @@ func Elements(array []byte) iter.Seq[[]byte] {
 			return
 		}
 		for i = skipSpace(array, i+1); i < len(array) && array[i] != ']'; i = skipSpace(array, i+1) {
-			n, err := Scan(array[i:])
-			if err != nil || !yield(array[i:i+n:i+n]) {
+			end := skip(array, i)
+			if !yield(array[i:end:end]) {
 				return
 			}
-			if i = skipSpace(array, i+n); i >= len(array) || array[i] != ',' {
-				return
-			}
+			i = skipSpace(array, end)
 		}
 	}
+}
+
+// skip returns the end of the value at data[i], which was checked before.
+func skip(data []byte, i int) int {
+	switch data[i] {
+	case '"':
+		return skipString(data, i)
+	case '{', '[':
+		for depth := 0; i < len(data); i++ {
+			switch data[i] {
+			case '"':
+				i = skipString(data, i) - 1
+			case '{', '[':
+				depth++
+			case '}', ']':
+				if depth--; depth == 0 {
+					return i + 1
+				}
+			}
+		}
+		return len(data)
+	}
+	for i < len(data) && data[i] != ',' && data[i] != '}' && data[i] != ']' && data[i] > ' ' {
+		i++
+	}
+	return i
+}
+
+func skipString(data []byte, i int) int {
+	end, err := scanString(data, i)
+	if err != nil {
+		return len(data)
+	}
+	return end
 }
 
 // Member returns the value of the last member with the name, as most decoders
@@ -204,6 +278,11 @@ func skipSpace(data []byte, i int) int {
 // scanString returns the end of the string that starts at data[i].
 func scanString(data []byte, i int) (int, error) {
 	i++
+	for short := min(i+24, len(data)); i < short && data[i] != '\\'; i++ {
+		if data[i] == '"' {
+			return i + 1, nil
+		}
+	}
 	quote := -1
 	for {
 		if quote < i { // not found yet, or it was an escaped one

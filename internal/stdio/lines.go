@@ -1,0 +1,368 @@
+package stdio
+
+// This file reads messages from the output of a server, whatever else it
+// prints there.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	smallBuffer = 8 << 10  // what a connection at rest keeps
+	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
+	edge        = 4 << 10  // what is kept of both ends of a message that is too long
+	maxPretty   = 1 << 20  // bytes of a message that is spread over lines
+)
+
+// receive reads until the output ends.
+func (c *Conn) receive() {
+	var (
+		l      = newLines(c.Stdout, c.Limit)
+		pretty pretty
+	)
+	for {
+		line, err := l.next()
+		if errors.Is(err, errTooLong) {
+			c.tooLong(l.head, l.tail, l.skipped)
+			continue
+		}
+		if line = trim(line); len(line) > 0 {
+			c.line(line, &pretty, l)
+		}
+		if err != nil {
+			if rest := pretty.take(); rest != nil {
+				c.broken(rest)
+			}
+			return
+		}
+	}
+}
+
+// trim removes what surrounds a message: white space, the carriage return of
+// Windows servers, a byte-order mark, NUL.
+func trim(line []byte) []byte {
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	return bytes.Trim(line, " \t\r\n\x00")
+}
+
+// line takes one line of output.
+func (c *Conn) line(line []byte, p *pretty, l *lines) {
+	m, rest, err := tap.Parse(line)
+	if p.depth > 0 {
+		// A whole message on one line ends one that was spread over several.
+		if err != nil {
+			switch whole, ok := p.add(line); {
+			case !ok:
+				c.broken(p.take())
+			case whole:
+				c.whole(p.take())
+				return
+			default:
+				return
+			}
+		} else {
+			c.broken(p.take())
+		}
+	}
+	switch {
+	case err == nil:
+		var release func()
+		if len(line) >= lendSize && len(rest) == 0 {
+			release = l.lend()
+		}
+		reply, took := c.Inbox.Receive(m, release)
+		if release != nil && !took {
+			release()
+		}
+		c.reply(reply)
+		if len(rest) > 0 {
+			c.whole(rest) // two messages on one line, or text behind one
+		}
+	case errors.Is(err, raw.ErrShort) && p.start(line):
+	default:
+		c.whole(line)
+	}
+}
+
+// whole takes a piece of output that is complete as far as line ends go: a
+// message, a batch, text with a message in it, or junk.
+func (c *Conn) whole(piece []byte) {
+	for len(piece) > 0 {
+		m, rest, err := tap.Parse(piece)
+		if err != nil {
+			break
+		}
+		reply, _ := c.Inbox.Receive(m, nil)
+		c.reply(reply)
+		piece = rest
+	}
+	if len(piece) == 0 {
+		return
+	}
+	if batch := tap.Batch(piece); batch != nil {
+		for _, element := range batch {
+			if m, _, err := tap.Parse(element); err == nil {
+				reply, _ := c.Inbox.Receive(m, nil)
+				c.reply(reply)
+			} else {
+				c.junk.add(element, c.Mask)
+			}
+		}
+		return
+	}
+	// A prompt or an escape sequence without a line end stands before some
+	// messages. Only a few places are tried.
+	for i, tries := 0, 0; tries < 8; tries++ {
+		n := bytes.IndexByte(piece[min(i+1, len(piece)):], '{')
+		if n < 0 {
+			break
+		}
+		i += 1 + n
+		if m, rest, err := tap.Parse(piece[i:]); err == nil {
+			c.junk.add(piece[:i], c.Mask)
+			reply, _ := c.Inbox.Receive(m, nil)
+			c.reply(reply)
+			c.whole(rest)
+			return
+		}
+	}
+	c.broken(piece)
+}
+
+// broken takes a piece that is no message. If it was to be the answer of a
+// call, the call ends now rather than at its deadline.
+func (c *Conn) broken(piece []byte) {
+	if piece[0] == '{' {
+		if id, ok := tap.FindID(piece, piece[max(0, len(piece)-edge):]); ok {
+			_, err := raw.Scan(piece)
+			if err == nil || errors.Is(err, raw.ErrShort) {
+				err = errors.New("the message is incomplete")
+			}
+			if c.Inbox.Fail(id, fmt.Errorf("decoding the server's answer: %w", err)) {
+				return
+			}
+		}
+	}
+	c.junk.add(piece, c.Mask)
+}
+
+func (c *Conn) tooLong(head, tail []byte, size int) {
+	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
+	if id, ok := tap.FindID(trim(head), trim(tail)); !ok || !c.Inbox.Fail(id, err) {
+		c.junk.add(head, c.Mask)
+	}
+}
+
+// reply queues the answer to a request of the server. A server that asks
+// without reading the answers gets no more of them.
+func (c *Conn) reply(reply []byte) {
+	if reply == nil {
+		return
+	}
+	select {
+	case c.replies <- append(reply, '\n'):
+	default:
+	}
+}
+
+// A pretty collects a message that is spread over several lines, which the
+// specification forbids and some servers write all the same.
+type pretty struct {
+	buf   []byte
+	depth int // open brackets; 0 when nothing is collected
+}
+
+// start reports whether the line may be the first one of such a message.
+func (p *pretty) start(line []byte) bool {
+	if line[0] != '{' {
+		return false
+	}
+	_, ok := p.add(line)
+	return ok
+}
+
+// add appends a line. ok is false if it cannot be a part of the message.
+func (p *pretty) add(line []byte) (whole, ok bool) {
+	depth := p.depth
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			// Strings do not go over line ends, so each line is scanned once.
+			n, err := raw.Scan(line[i:])
+			if err != nil {
+				return false, false
+			}
+			i += n - 1
+		}
+	}
+	if depth < 0 || len(p.buf)+len(line) > maxPretty {
+		return false, false
+	}
+	p.buf, p.depth = append(append(p.buf, line...), '\n'), depth
+	return depth == 0, true
+}
+
+func (p *pretty) take() []byte {
+	buf := p.buf
+	p.buf, p.depth = nil, 0
+	return buf
+}
+
+var errTooLong = errors.New("a line is too long")
+
+// lines splits output into lines. Its buffer is small at rest; a long line
+// gets a large one, which is lent to the call that waits for it and comes back
+// for the next, so that a stream of large results allocates nothing.
+type lines struct {
+	src        io.Reader
+	limit      int
+	buf        []byte
+	start, end int // buf[start:end] is unread
+	spare      sync.Pool
+
+	head, tail []byte // the ends of a line that was too long
+	skipped    int    // its length
+}
+
+func newLines(src io.Reader, limit int) *lines {
+	return &lines{src: src, limit: limit, buf: make([]byte, smallBuffer)}
+}
+
+// next returns the next line without its end; it is valid until the next
+// call. With an error there may be a last line.
+func (l *lines) next() ([]byte, error) {
+	searched := l.start
+	for {
+		if n := bytes.IndexByte(l.buf[searched:l.end], '\n'); n >= 0 {
+			line := l.buf[l.start : searched+n]
+			l.start = searched + n + 1
+			return line, nil
+		}
+		searched = l.end
+		if l.end-l.start > l.limit {
+			return nil, l.skip()
+		}
+		if l.end == len(l.buf) {
+			l.makeRoom()
+			searched = l.end
+		}
+		n, err := l.src.Read(l.buf[l.end:])
+		l.end += n
+		if err != nil && n == 0 {
+			line := l.buf[l.start:l.end]
+			l.start = l.end
+			return line, err
+		}
+	}
+}
+
+// makeRoom moves what is unread to the front of a buffer with room behind it.
+func (l *lines) makeRoom() {
+	unread := l.buf[l.start:l.end]
+	switch {
+	case len(unread) <= smallBuffer/2 && len(l.buf) > smallBuffer:
+		l.giveBack(l.buf)
+		l.buf = make([]byte, smallBuffer)
+	case len(unread) > len(l.buf)/2:
+		old := l.buf
+		l.buf = l.large(min(2*len(old), l.limit+smallBuffer))
+		if len(old) > smallBuffer {
+			defer l.giveBack(old)
+		}
+	}
+	l.end = copy(l.buf, unread)
+	l.start = 0
+}
+
+func (l *lines) large(size int) []byte {
+	if b, _ := l.spare.Get().(*[]byte); b != nil && len(*b) >= size {
+		return *b
+	}
+	return make([]byte, size)
+}
+
+// lend gives the buffer with the last line away, until release is called.
+// What follows the line in the buffer moves on.
+func (l *lines) lend() (release func()) {
+	rest, lent := l.buf[l.start:l.end], l.buf
+	if len(rest) < smallBuffer {
+		l.buf = make([]byte, smallBuffer)
+	} else {
+		l.buf = l.large(2 * len(rest))
+	}
+	l.start, l.end = 0, copy(l.buf, rest)
+	return func() { l.giveBack(lent) }
+}
+
+func (l *lines) giveBack(buffer []byte) { l.spare.Put(&buffer) }
+
+// skip reads to the end of a line that is too long, keeping its ends.
+func (l *lines) skip() error {
+	l.head = append(l.head[:0], l.buf[l.start:min(l.start+edge, l.end)]...)
+	l.skipped = l.end - l.start
+	l.tail = append(l.tail[:0], l.buf[max(l.start, l.end-edge):l.end]...)
+	l.buf = make([]byte, smallBuffer)
+	l.start, l.end = 0, 0
+	for {
+		n, err := l.src.Read(l.buf)
+		part := l.buf[:n]
+		if i := bytes.IndexByte(part, '\n'); i >= 0 {
+			l.start, l.end = i+1, n
+			part = part[:i]
+			n = -1
+		}
+		l.skipped += len(part)
+		l.tail = append(l.tail, part...)
+		l.tail = append(l.tail[:0], l.tail[max(0, len(l.tail)-edge):]...)
+		if n < 0 || err != nil {
+			return errTooLong
+		}
+	}
+}
+
+// junk counts the output that was no message.
+type junk struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+const junkShown = 120 // bytes
+
+func (j *junk) add(line []byte, mask func(string) string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.count++; j.count > 1 {
+		return
+	}
+	// The mask sees more than is shown, so that no half of a secret is left.
+	text := mask(strings.ToValidUTF8(string(line[:min(len(line), edge)]), "\uFFFD"))
+	if len(text) > junkShown {
+		text = strings.ToValidUTF8(text[:junkShown], "") + "…"
+	}
+	j.first = text
+}
+
+func (j *junk) warnings() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch j.count {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("skipped a line of output that is no JSON-RPC message: %q", j.first)}
+	}
+	return []string{fmt.Sprintf("skipped %d lines of output that are no JSON-RPC messages, the first: %q", j.count, j.first)}
+}

@@ -1,0 +1,464 @@
+// Package stdio speaks newline-delimited JSON-RPC over the pipes of a child
+// process, as an SDK transport that survives what servers do to their pipes.
+//
+// A connection runs four goroutines: one reads stdout, one writes stdin, one
+// drains stderr and one waits for the process. All of them end with the
+// process, and [Conn.Stop] ends the process.
+package stdio
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	// drainTime is how long output is still read after its writer has exited,
+	// and how long an exit status is waited for after the output has ended.
+	// The rest of a pipe comes at once unless a stranger holds it open.
+	drainTime = 300 * time.Millisecond
+	// killTime is how long a killed process may take to be gone.
+	killTime = 2 * time.Second
+	// maxTerminate bounds the wait between the signal to terminate and the
+	// kill.
+	maxTerminate = 2 * time.Second
+	// AbortTime is the same wait for a server that never started properly.
+	AbortTime = 250 * time.Millisecond
+	// queued bounds the messages that wait to be written, and the replies.
+	queued = 64
+)
+
+// A Process is a started server together with all that it starts.
+type Process interface {
+	// Wait returns once the process itself has exited, with its
+	// *exec.ExitError if there is one. By then what it left behind in its
+	// group has been killed. It is called once.
+	Wait() error
+	// BeforeStop is called once before stdin is closed in order to stop.
+	BeforeStop()
+	// Terminate asks all processes to end, where the system has a way.
+	Terminate()
+	// Kill ends all processes.
+	Kill()
+}
+
+// Config says what a [Conn] speaks to. The files are the parent's ends of the
+// pipes; the Conn closes them.
+type Config struct {
+	Process     Process
+	Stdin       *os.File
+	Stdout      *os.File
+	Stderr      *os.File
+	StopTimeout time.Duration       // how long the server may take to leave after its stdin was closed
+	Limit       int                 // bytes of the longest message
+	Mask        func(string) string // takes secrets out of quoted output
+	OnEnd       func(error)         // called once if the server ends by itself, before Ended is closed
+	Inbox       *tap.Inbox
+}
+
+// A Conn is the connection to one process. It is both the SDK's transport and
+// its connection.
+type Conn struct {
+	Config
+	queue     chan outgoing
+	replies   chan []byte
+	handshake chan jsonrpc.Message // answers that the SDK decodes
+	junk      junk
+	stderr    *tail
+
+	stopping   chan struct{} // closed when Stop or Abort begins
+	stop       sync.Once
+	ended      chan struct{} // closed when the server has ended by itself
+	end        sync.Once
+	exited     chan struct{} // closed when the process is gone; exit is set
+	exit       error
+	readDone   chan struct{}
+	writeDone  chan struct{}
+	stderrDone chan struct{}
+	released   chan struct{} // closed when the pipes are closed and everything has ended
+	closed     atomic.Bool   // the SDK has closed its side
+	sdkClosed  chan struct{}
+}
+
+type outgoing struct {
+	line []byte
+	slot *tap.Slot // nil for what is not a call
+}
+
+// New starts the goroutines of a connection.
+func New(config Config) *Conn {
+	c := &Conn{
+		Config:     config,
+		queue:      make(chan outgoing, queued),
+		replies:    make(chan []byte, queued),
+		handshake:  make(chan jsonrpc.Message, 1),
+		stderr:     &tail{},
+		stopping:   make(chan struct{}),
+		ended:      make(chan struct{}),
+		exited:     make(chan struct{}),
+		readDone:   make(chan struct{}),
+		writeDone:  make(chan struct{}),
+		stderrDone: make(chan struct{}),
+		released:   make(chan struct{}),
+		sdkClosed:  make(chan struct{}),
+	}
+	go c.wait()        // ends when the process has exited
+	go c.read()        // ends with stdout, which wait closes at the latest
+	go c.write()       // ends when stopping or at the first error; wait closes stdin
+	go c.drainStderr() // ends with stderr, which wait closes at the latest
+	return c
+}
+
+// Connect implements the SDK's Transport.
+func (c *Conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
+
+// SessionID implements the SDK's Connection.
+func (c *Conn) SessionID() string { return "" }
+
+// Read implements the SDK's Connection. Only answers of the handshake pass
+// through it.
+func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case message := <-c.handshake:
+		return message, nil
+	case <-c.sdkClosed:
+	case <-c.ended:
+	case <-c.stopping:
+	case <-ctx.Done():
+	}
+	return nil, io.EOF
+}
+
+// Close implements the SDK's Connection. The SDK calls it with a lock held, so
+// it only ends Read; [Conn.Stop] ends the process.
+func (c *Conn) Close() error {
+	if c.closed.CompareAndSwap(false, true) {
+		close(c.sdkClosed)
+	}
+	return nil
+}
+
+var errStopped = errors.New("the connection has ended")
+
+// Write implements the SDK's Connection. For a call it returns after the
+// answer, see package tap.
+func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
+	request, ok := message.(*jsonrpc.Request)
+	if !ok {
+		return nil
+	}
+	line := append(tap.Encode(request), '\n')
+	if !request.IsCall() {
+		return c.enqueue(ctx, outgoing{line: line})
+	}
+	slot := tap.From(ctx)
+	lifted := slot != nil
+	if !lifted {
+		slot = tap.NewSlot()
+	}
+	id := tap.ID(request)
+	c.Inbox.Expect(id, slot)
+	defer c.Inbox.Forget(id)
+	if err := c.enqueue(ctx, outgoing{line: line, slot: slot}); err != nil {
+		return err
+	}
+	select {
+	case <-slot.Done():
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.stopping:
+		return errStopped
+	case <-c.ended:
+		// The last words of a server may be the answer: everything it wrote
+		// has been read by now.
+		if _, _, ok := slot.Outcome(); !ok {
+			return errStopped
+		}
+	}
+	if lifted {
+		return tap.ErrLifted
+	}
+	answer, err, _ := slot.Outcome()
+	if err != nil {
+		return err
+	}
+	select {
+	case c.handshake <- tap.Handshake(request.ID, answer):
+		return nil
+	case <-c.stopping:
+	case <-c.ended:
+	}
+	return errStopped
+}
+
+// enqueue hands a line to the writer. A server that does not read its input
+// holds up the writer but no caller.
+func (c *Conn) enqueue(ctx context.Context, o outgoing) error {
+	select {
+	case <-c.stopping:
+		return errStopped
+	case <-c.ended:
+		return errStopped
+	default:
+	}
+	select {
+	case c.queue <- o:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-c.stopping:
+	case <-c.ended:
+	}
+	return errStopped
+}
+
+func (c *Conn) write() {
+	defer close(c.writeDone)
+	defer c.Stdin.Close()
+	const batchSize = 64 << 10
+	for {
+		var batch []byte
+		select {
+		case o := <-c.queue:
+			batch = appendLine(batch, o)
+		case reply := <-c.replies:
+			batch = reply
+		case <-c.stopping:
+			// Servers that look for it stop working on what nobody waits for.
+			for _, id := range c.Inbox.Waiting() {
+				batch = append(append(batch, tap.Cancelled(id, "the connection is closed")...), '\n')
+			}
+			c.Stdin.Write(batch)
+			return
+		}
+		// Many small messages make one system call.
+	gather:
+		for len(batch) < batchSize {
+			select {
+			case o := <-c.queue:
+				batch = appendLine(batch, o)
+			case reply := <-c.replies:
+				batch = append(batch, reply...)
+			default:
+				break gather
+			}
+		}
+		if len(batch) == 0 {
+			continue
+		}
+		if _, err := c.Stdin.Write(batch); err != nil {
+			// The server has closed its input or is gone. Hear it out, then
+			// end what cannot go on.
+			select {
+			case <-c.stopping:
+			case <-c.readDone:
+			case <-time.After(drainTime):
+				c.finish("closed its input")
+				c.halt(c.StopTimeout)
+			}
+			return
+		}
+	}
+}
+
+func appendLine(batch []byte, o outgoing) []byte {
+	if o.slot != nil && !o.slot.Begin() {
+		return batch // given up before it began
+	}
+	if batch == nil {
+		return o.line
+	}
+	return append(batch, o.line...)
+}
+
+func (c *Conn) read() {
+	defer close(c.readDone)
+	c.receive()
+	select {
+	case <-c.exited:
+	case <-time.After(drainTime):
+	}
+	c.finish("closed its output")
+	select {
+	case <-c.exited:
+	default:
+		// Nothing can be heard of it any more. Its output stays open on our
+		// side until it is gone, but nothing more is read.
+		c.halt(c.StopTimeout)
+	}
+}
+
+func (c *Conn) drainStderr() {
+	defer close(c.stderrDone)
+	io.Copy(c.stderr, c.Stderr)
+}
+
+func (c *Conn) wait() {
+	c.exit = c.Process.Wait()
+	close(c.exited)
+	// What is still in the pipes is read. A process outside of the group may
+	// hold them open for ever, so the wait is bounded; closing ends the reads.
+	timer := time.NewTimer(drainTime)
+	defer timer.Stop()
+	for _, done := range []chan struct{}{c.stderrDone, c.readDone} {
+		select {
+		case <-done:
+		case <-timer.C:
+			timer.Reset(0)
+		}
+	}
+	c.Stdin.Close()
+	c.Stdout.Close()
+	c.Stderr.Close()
+	<-c.stderrDone
+	<-c.readDone
+	<-c.writeDone
+	close(c.released)
+}
+
+// finish records that the connection has ended by itself, unless it was
+// stopped before.
+func (c *Conn) finish(what string) {
+	c.end.Do(func() {
+		select {
+		case <-c.stopping:
+			return
+		default:
+		}
+		select {
+		case <-c.exited:
+			select { // its last words belong to the error
+			case <-c.stderrDone:
+			case <-time.After(drainTime):
+			}
+			what = "exited: " + exitText(c.exit)
+		default:
+		}
+		c.OnEnd(fmt.Errorf("the server %s%s", what, c.Quote()))
+		close(c.ended)
+	})
+}
+
+func exitText(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// Quote returns the end of what the server wrote to its standard error, as
+// a clause for an error text; empty where there is nothing.
+func (c *Conn) Quote() string {
+	text := c.stderr.String(c.Mask)
+	if text == "" {
+		return ""
+	}
+	return "; stderr: " + text
+}
+
+// Warnings returns what was skipped.
+func (c *Conn) Warnings() []string { return c.junk.warnings() }
+
+// Stop ends the connection and the process: the calls in flight end, stdin is
+// closed, after StopTimeout all processes are asked to terminate, and after as
+// long again, at most two seconds, they are killed. It returns when nothing is
+// left, may be called more than once and from several goroutines.
+func (c *Conn) Stop() { c.shutdown(c.StopTimeout) }
+
+// Abort ends a server that did not start properly: it is asked to terminate at
+// once and killed soon after.
+func (c *Conn) Abort() { c.shutdown(0) }
+
+func (c *Conn) shutdown(grace time.Duration) {
+	c.halt(grace)
+	select {
+	case <-c.released:
+	case <-time.After(drainTime + killTime): // a process that even a kill does not end, as in a dead file system
+	}
+}
+
+// halt ends the process and returns when it is gone.
+func (c *Conn) halt(grace time.Duration) {
+	c.stop.Do(func() {
+		c.Process.BeforeStop()
+		close(c.stopping)
+		// The writer closes stdin; one that is stuck in a full pipe is freed
+		// here, since the server does not read anyway.
+		if !waitFor(c.writeDone, min(grace, 100*time.Millisecond)) {
+			c.Stdin.Close()
+		}
+		if waitFor(c.exited, grace) {
+			return
+		}
+		c.Process.Terminate()
+		if grace == 0 {
+			grace = AbortTime
+		}
+		if !waitFor(c.exited, min(grace, maxTerminate)) {
+			c.Process.Kill()
+			waitFor(c.exited, killTime)
+		}
+	})
+}
+
+func waitFor(done <-chan struct{}, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-done:
+		return true
+	case <-timer.C:
+		select {
+		case <-done:
+			return true
+		default:
+			return false
+		}
+	}
+}
+
+// tailSize is how much of stderr an error quotes at most. Twice as much is
+// kept, so that a secret is masked as a whole before the text is cut.
+const tailSize = 4 << 10
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
+	t.buf = slices.Delete(t.buf, 0, max(0, len(t.buf)-2*tailSize))
+	return len(p), nil
+}
+
+// String returns the masked text, from the start of a line where it was cut.
+func (t *tail) String(mask func(string) string) string {
+	t.mu.Lock()
+	text := strings.ToValidUTF8(string(t.buf), "\uFFFD")
+	t.mu.Unlock()
+	text = strings.TrimSpace(mask(text))
+	if len(text) <= tailSize {
+		return text
+	}
+	text = strings.ToValidUTF8(text[len(text)-tailSize:], "")
+	if _, after, ok := strings.Cut(text, "\n"); ok {
+		text = after
+	}
+	return "… " + text
+}

@@ -1,0 +1,241 @@
+package tap
+
+// This file reads and writes the JSON-RPC envelope.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strconv"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// A Message is one JSON-RPC message of a server, its parts as they came. A
+// response has no Method, a notification no ID.
+type Message struct {
+	ID     []byte // nil where absent or null
+	Method string
+	Params []byte
+	Result []byte
+	Error  []byte
+}
+
+// ErrNoMessage says that a JSON text is no JSON-RPC message.
+var ErrNoMessage = errors.New("the JSON text is not a JSON-RPC message")
+
+// Parse reads the message at the start of data and returns what follows it.
+// The message aliases data. A JSON-RPC batch is for [Batch].
+func Parse(data []byte) (m Message, rest []byte, err error) {
+	version, method := false, true
+	end, err := raw.Object(data, func(name, value []byte) bool {
+		switch string(name) {
+		case "jsonrpc":
+			version = true // its value is not looked at: "2", 2.0 and "1.0" are seen
+		case "id":
+			if m.ID = value; raw.Null(value) {
+				m.ID = nil
+			}
+		case "method":
+			m.Method, _ = raw.String(value)
+			method = m.Method != ""
+		case "params":
+			m.Params = value
+		case "result":
+			m.Result = value
+		case "error":
+			m.Error = value
+		}
+		return true
+	})
+	if err != nil {
+		return Message{}, nil, err
+	}
+	// A log line may well have a member "error" or "id" or "method": without
+	// the version only a complete response counts.
+	if !version && (m.Method != "" || m.ID == nil || m.Result == nil && m.Error == nil) {
+		return Message{}, nil, ErrNoMessage
+	}
+	if !method || m.Method == "" && m.ID == nil && m.Error == nil && m.Result == nil {
+		return Message{}, nil, ErrNoMessage
+	}
+	return m, bytes.TrimSpace(data[end:]), nil
+}
+
+// Batch returns the elements of a JSON-RPC batch, nil where data is none. No
+// request of this client asks for one, but protocol 2025-03-26 allows them.
+func Batch(data []byte) [][]byte {
+	if len(data) == 0 || data[0] != '[' || !raw.Valid(data) {
+		return nil
+	}
+	var elements [][]byte
+	for element := range raw.Elements(data) {
+		elements = append(elements, element)
+	}
+	return elements
+}
+
+// FindID looks for the id of a response of which only the head and the tail
+// are there, or which is broken in between.
+func FindID(head, tail []byte) (id int64, ok bool) {
+	request := false
+	raw.Object(head, func(name, value []byte) bool {
+		switch string(name) {
+		case "method":
+			request = true
+		case "id":
+			id, ok = ParseID(value)
+		}
+		return true
+	})
+	if ok || request {
+		return id, ok && !request
+	}
+	// Some servers write the id last. What follows it must close the message.
+	i := bytes.LastIndex(tail, []byte(`"id"`))
+	if i < 0 {
+		return 0, false
+	}
+	after := bytes.TrimLeft(tail[i+len(`"id"`):], " \t:")
+	n, err := raw.Scan(after)
+	if err != nil {
+		return 0, false
+	}
+	switch string(bytes.TrimSpace(after[n:])) {
+	case `}`, `,"jsonrpc":"2.0"}`:
+		return ParseID(after[:n])
+	}
+	return 0, false
+}
+
+// maxIDLength bounds what of a server's request is kept for the reply.
+const maxIDLength = 1 << 10
+
+// reply answers a request of the server. This client offers nothing but to be
+// alive (the spec demands that a ping is answered at once), and a server that
+// asks for more must be told so: it may hold its own answer back until then.
+func (m Message) reply() []byte {
+	if len(m.ID) > maxIDLength {
+		return nil
+	}
+	reply := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
+	if m.Method == "ping" {
+		return append(reply, `,"result":{}}`...)
+	}
+	reply = append(reply, `,"error":{"code":-32601,"message":`...)
+	reply = raw.AppendQuote(reply, "this client does not support "+m.Method[:min(len(m.Method), 100)])
+	return append(reply, `}}`...)
+}
+
+// Encode returns the message as one line without its end, and nil for what is
+// no request: this package answers the server's requests itself.
+func Encode(message jsonrpc.Message) []byte {
+	request, ok := message.(*jsonrpc.Request)
+	if !ok {
+		return nil
+	}
+	line := make([]byte, 0, len(request.Params)+len(request.Method)+80)
+	line = append(line, `{"jsonrpc":"2.0"`...)
+	if request.IsCall() {
+		line = strconv.AppendInt(append(line, `,"id":`...), ID(request), 10)
+	}
+	line = raw.AppendQuote(append(line, `,"method":`...), request.Method)
+	if len(request.Params) > 0 {
+		line = append(append(line, `,"params":`...), request.Params...)
+	}
+	return append(line, '}')
+}
+
+// Cancelled returns the notification that the call with the id is given up.
+func Cancelled(id int64, reason string) []byte {
+	line := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id, 10)
+	return append(raw.AppendQuote(append(line, `,"reason":`...), reason), `}}`...)
+}
+
+// Handshake turns the answer of initialize or server/discover into a response
+// that the SDK decodes: only what it needs, in the types it expects. A server
+// whose serverInfo.version is a number is a server all the same. Capabilities
+// name tools unless the server declared others without it.
+func Handshake(id jsonrpc.ID, answer Answer) *jsonrpc.Response {
+	if answer.Error != nil {
+		e := ParseError(answer.Error)
+		return &jsonrpc.Response{ID: id, Error: &e}
+	}
+	var (
+		out          = []byte(`{`)
+		capabilities = `{"tools":{}}`
+	)
+	for name, value := range raw.Members(answer.Result) {
+		switch string(name) {
+		case "protocolVersion", "instructions":
+			if !raw.IsString(value) {
+				continue
+			}
+		case "supportedVersions":
+			if value[0] != '[' {
+				continue
+			}
+			value = versions(value)
+		case "capabilities":
+			if value[0] == '{' && raw.Null(raw.Member(value, "tools")) {
+				capabilities = `{}`
+			}
+			continue
+		default:
+			continue
+		}
+		out = raw.AppendQuote(out, string(name))
+		out = append(append(append(out, ':'), raw.Repair(value)...), ',')
+	}
+	out = append(append(append(out, `"capabilities":`...), capabilities...), '}')
+	return &jsonrpc.Response{ID: id, Result: out}
+}
+
+// versions keeps the strings of a list.
+func versions(list []byte) []byte {
+	out := []byte{'['}
+	for value := range raw.Elements(list) {
+		if raw.IsString(value) {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = append(out, value...)
+		}
+	}
+	return append(out, ']')
+}
+
+// ParseError reads a JSON-RPC error object leniently: codes that are strings,
+// a message that is none, an error that is a bare string.
+func ParseError(object []byte) jsonrpc.Error {
+	var e jsonrpc.Error
+	if s, ok := raw.String(object); ok {
+		e.Message = s
+		return e
+	}
+	e.Code, _ = ParseCode(raw.Member(object, "code"))
+	message := raw.Member(object, "message")
+	if s, ok := raw.String(message); ok {
+		e.Message = s
+	} else if !raw.Null(message) {
+		e.Message = string(raw.Repair(message))
+	}
+	if data := raw.Member(object, "data"); !raw.Null(data) {
+		e.Data = json.RawMessage(bytes.Clone(raw.Repair(data)))
+	}
+	if e.Message == "" && e.Code == 0 && e.Data == nil {
+		e.Message = string(raw.Repair(object))
+	}
+	return e
+}
+
+// ParseCode reads an error code, also one that is written as a string.
+func ParseCode(value []byte) (code int64, ok bool) {
+	if raw.IsString(value) {
+		value = value[1 : len(value)-1]
+	}
+	code, err := strconv.ParseInt(string(value), 10, 64)
+	return code, err == nil
+}

@@ -1,0 +1,263 @@
+// Package tap lifts raw results out of the message stream before the SDK
+// decodes them.
+//
+// The SDK decodes each message several times into typed structs, and one wrong
+// field loses a whole result. The context of a call reaches the Write method
+// of an SDK transport, though, and that is all it takes: the caller puts a
+// [Slot] into the context, Write does the whole exchange, leaves the raw answer
+// in the slot and returns [ErrLifted]. The SDK takes that for a request that
+// was not sent, gives up the call at once and decodes nothing; its session
+// lives on. Protocol versions, ids, cancellation and request metadata stay
+// with the SDK.
+package tap
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// ErrLifted is what Write returns after it filled the slot of a call.
+var ErrLifted error = rejected{}
+
+// rejected is equal, for errors.Is, to the SDK's error for a rejected request:
+// any other error from Write ends the session (jsonrpc2 Connection.write).
+type rejected struct{}
+
+func (rejected) Error() string { return "the result was lifted" }
+
+func (rejected) Is(target error) bool {
+	e, ok := target.(*jsonrpc.Error)
+	return ok && e.Code == -32005
+}
+
+// A Slot takes the raw answer of one call. It serves one call and is not
+// reused. The fields are set before the call.
+type Slot struct {
+	Token    int64               // the call's progress token; 0 means none
+	Progress func(params []byte) // called in order for notifications with the token; must not block or keep params
+	Header   http.Header         // added to the call's HTTP request; nil on stdio
+
+	done    chan struct{} // closed when answer or err is set
+	answer  Answer        // guarded by done
+	err     error         // guarded by done
+	sending atomic.Int32  // one of the states below
+}
+
+const (
+	waiting   = iota // nothing of the request was written yet
+	begun            // some of it may have been written
+	abandoned        // it never will be
+)
+
+// An Answer is what the server sent back: a result, or the error object.
+type Answer struct {
+	Result  []byte // nil where the server sent an error
+	Error   []byte
+	release func()
+}
+
+// Release gives the buffer behind the answer back to the transport. The bytes
+// must not be used any more. Not calling it is no leak.
+func (a Answer) Release() {
+	if a.release != nil {
+		a.release()
+	}
+}
+
+// NewSlot returns an empty slot.
+func NewSlot() *Slot {
+	return &Slot{done: make(chan struct{})}
+}
+
+type slotKey struct{}
+
+// With returns a context that carries the slot to the transport.
+func With(ctx context.Context, slot *Slot) context.Context {
+	return context.WithValue(ctx, slotKey{}, slot)
+}
+
+// From returns the slot in ctx, or nil.
+func From(ctx context.Context) *Slot {
+	slot, _ := ctx.Value(slotKey{}).(*Slot)
+	return slot
+}
+
+// Done is closed once the call has ended with an answer or an error.
+func (s *Slot) Done() <-chan struct{} { return s.done }
+
+// Outcome returns the answer or error of the call; ok is false while there is
+// neither, as when the context ended first.
+func (s *Slot) Outcome() (answer Answer, err error, ok bool) {
+	select {
+	case <-s.done:
+		return s.answer, s.err, true
+	default:
+		return Answer{}, nil, false
+	}
+}
+
+// Begin is called by the writer just before the first byte goes out. It
+// reports false if the caller has given up: then nothing must be sent.
+func (s *Slot) Begin() bool {
+	return s.sending.CompareAndSwap(waiting, begun) || s.sending.Load() == begun
+}
+
+// Abandon is called when the caller gives up. It reports whether the request
+// certainly never reached the server, and never will.
+func (s *Slot) Abandon() bool {
+	return s.sending.CompareAndSwap(waiting, abandoned) || s.sending.Load() == abandoned
+}
+
+// An Inbox matches what a server sends with the calls that wait for it. All
+// methods may be called concurrently. The zero value is ready for use.
+type Inbox struct {
+	// ToolsChanged, if not nil, is called for each notification that the list
+	// of tools has changed. It must not block.
+	ToolsChanged func()
+
+	mu     sync.Mutex
+	slots  map[int64]*Slot // by request id
+	tokens map[int64]*Slot // by progress token
+}
+
+// Expect registers the call with the id, before its request is sent.
+func (b *Inbox) Expect(id int64, slot *Slot) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.slots == nil {
+		b.slots, b.tokens = map[int64]*Slot{}, map[int64]*Slot{}
+	}
+	b.slots[id] = slot
+	if slot.Token != 0 {
+		b.tokens[slot.Token] = slot
+	}
+}
+
+// Forget ends the wait for an answer, however the call ended. An answer that
+// comes later is ignored, and so is its progress.
+func (b *Inbox) Forget(id int64) {
+	b.take(id)
+}
+
+func (b *Inbox) take(id int64) *Slot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	slot := b.slots[id]
+	if slot != nil {
+		delete(b.slots, id)
+		delete(b.tokens, slot.Token)
+	}
+	return slot
+}
+
+// Waiting returns the ids of the calls without an answer, in no order.
+func (b *Inbox) Waiting() []int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ids := make([]int64, 0, len(b.slots))
+	for id := range b.slots {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Fail ends the call with the id, if it waits, with an error.
+func (b *Inbox) Fail(id int64, err error) bool {
+	slot := b.take(id)
+	if slot == nil {
+		return false
+	}
+	slot.err = err
+	close(slot.done)
+	return true
+}
+
+// Receive takes one message of the server and returns the reply that it asks
+// for, nil for none. release is nil when the message's bytes are the caller's
+// to reuse: what is needed is copied then. Otherwise the bytes become the
+// answer's if Receive reports that it took them, until release is called.
+func (b *Inbox) Receive(m Message, release func()) (reply []byte, took bool) {
+	switch {
+	case m.Method != "" && m.ID != nil:
+		return m.reply(), false
+	case m.Method == "notifications/progress":
+		b.progress(m.Params)
+	case m.Method == "notifications/tools/list_changed":
+		if b.ToolsChanged != nil {
+			b.ToolsChanged()
+		}
+	case m.Method == "":
+		id, ok := ParseID(m.ID)
+		if !ok {
+			return nil, false
+		}
+		slot := b.take(id)
+		if slot == nil {
+			return nil, false // a duplicate, a late answer, or none of ours
+		}
+		slot.answer = Answer{Result: m.Result, Error: m.Error, release: release}
+		if raw.Null(m.Error) {
+			slot.answer.Error = nil
+		} else {
+			slot.answer.Result = nil
+		}
+		if took = release != nil; !took {
+			slot.answer.Result = clone(slot.answer.Result)
+			slot.answer.Error = clone(slot.answer.Error)
+		}
+		close(slot.done)
+	}
+	return nil, took
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+func (b *Inbox) progress(params []byte) {
+	token, ok := ParseID(raw.Member(params, "progressToken"))
+	if !ok {
+		return
+	}
+	b.mu.Lock()
+	slot := b.tokens[token]
+	b.mu.Unlock()
+	if slot != nil && slot.Progress != nil {
+		slot.Progress(params)
+	}
+}
+
+// ParseID reads a request id as this client's: a whole number. Some servers
+// echo 1 as "1" or as 1.0.
+func ParseID(id []byte) (n int64, ok bool) {
+	if raw.IsString(id) {
+		id = id[1 : len(id)-1]
+	}
+	if len(id) == 0 || len(id) > 24 {
+		return 0, false
+	}
+	if n, err := strconv.ParseInt(string(id), 10, 64); err == nil {
+		return n, true
+	}
+	f, err := strconv.ParseFloat(string(id), 64)
+	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < 0 {
+		return 0, false
+	}
+	return int64(f), true
+}
+
+// ID returns the number of an SDK request.
+func ID(request *jsonrpc.Request) int64 {
+	n, _ := request.ID.Raw().(int64)
+	return n
+}
