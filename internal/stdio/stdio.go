@@ -9,7 +9,6 @@ package stdio
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -265,7 +264,7 @@ func (c *Conn) write() {
 			case <-c.stopping:
 			case <-c.readDone:
 			case <-time.After(drainTime):
-				c.finish("closed its input")
+				c.finish("it closed its input")
 				c.halt(c.StopTimeout)
 			}
 			return
@@ -290,7 +289,7 @@ func (c *Conn) read() {
 	case <-c.exited:
 	case <-time.After(drainTime):
 	}
-	c.finish("closed its output")
+	c.finish("it closed its output")
 	select {
 	case <-c.exited:
 	default:
@@ -343,10 +342,10 @@ func (c *Conn) finish(what string) {
 			case <-c.stderrDone:
 			case <-time.After(drainTime):
 			}
-			what = "exited: " + exitText(c.exit)
+			what = exitText(c.exit)
 		default:
 		}
-		c.OnEnd(fmt.Errorf("the server %s%s", what, c.Quote()))
+		c.OnEnd(errors.New(what + c.Quote()))
 		close(c.ended)
 	})
 }

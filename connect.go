@@ -1,0 +1,172 @@
+package mcp
+
+// This file starts a server and the session with it.
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/stdio"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	modulePath = "github.com/seed94b59a13/mcp"
+
+	// startTimeout bounds a start whose context has no deadline. The first
+	// start through npx or uvx downloads the server.
+	startTimeout = 60 * time.Second
+	// maxMessage bounds one message of a server, in bytes.
+	maxMessage = 64 << 20
+
+	// firstVersion is what a session on stdio asks for: many servers of that
+	// time and before hang or exit when the first request is not initialize.
+	firstVersion = "2025-11-25"
+)
+
+// Connect starts the server, or reaches it by its URL, and lists its tools.
+//
+// The context bounds the start, which takes 60 seconds at most if the context
+// has no deadline; once Connect has returned, the context's end has no effect.
+// After an error nothing is left: a process that was started has ended, half a
+// second after the end of the context at the latest. The error names the
+// server, the step (starting, initializing, listing tools) and the cause, with
+// the exit status and the last words of a process. It wraps [ErrInvalidServer]
+// for a Server that cannot be right, and os.ErrNotExist,
+// context.DeadlineExceeded and the like where they are the cause.
+//
+// The caller must call [Connection.Close].
+func Connect(ctx context.Context, server Server) (*Connection, error) {
+	server, err := server.check()
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, startTimeout)
+		defer cancel()
+	}
+	c, err := connect(ctx, server, firstVersion)
+	if errors.Is(err, errOnlyNewer) {
+		c, err = connect(ctx, server, "")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// errOnlyNewer says that a server does not speak any version that begins with
+// initialize.
+var errOnlyNewer = errors.New("the server only speaks newer protocol versions")
+
+// connect makes one attempt. An empty version means that the SDK asks the
+// server which versions it speaks (server/discover).
+func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
+	step := "starting"
+	c := &Connection{server: server, inbox: &tap.Inbox{}, seed: maphash.MakeSeed(), done: make(chan struct{})}
+	defer func() {
+		if err == nil {
+			return
+		}
+		if cause := c.cause(); cause != nil {
+			err = cause
+		} else if c.link != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote())
+		}
+		if c.link != nil {
+			c.link.Abort()
+		}
+		err = fmt.Errorf("mcp server %q: %s: %w", server.Name, step, err)
+	}()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if server.URL != "" {
+		return nil, errors.New("Streamable HTTP is not built yet")
+	}
+	if c.link, err = c.start(); err != nil {
+		return nil, err
+	}
+	step = "initializing"
+	client := sdk.NewClient(&sdk.Implementation{Name: modulePath, Version: moduleVersion()}, &sdk.ClientOptions{
+		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
+		// A tool call is not sent again behind the caller's back.
+		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
+	})
+	c.session, err = client.Connect(ctx, c.link, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	if err != nil {
+		if version != "" && onlyNewer(err) {
+			err = errOnlyNewer
+		}
+		return nil, err
+	}
+	step = "listing tools"
+	if err := c.list(ctx); err != nil {
+		c.session.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// onlyNewer reports whether the answer to initialize was that the server
+// speaks none of the versions that begin with it.
+func onlyNewer(err error) bool {
+	var refusal *jsonrpc.Error
+	if !errors.As(err, &refusal) {
+		return false
+	}
+	for version := range raw.Elements(raw.Member(refusal.Data, "supported")) {
+		if v, ok := raw.String(version); ok && v <= firstVersion {
+			return false
+		}
+	}
+	return refusal.Code == sdk.CodeUnsupportedProtocolVersion
+}
+
+// start starts the program of a stdio server.
+func (c *Connection) start() (link, error) {
+	path, err := lookPath(c.server.Command, c.server.Env)
+	if err != nil {
+		return nil, err
+	}
+	command := &exec.Cmd{Path: path, Args: append([]string{c.server.Command}, c.server.Args...), Env: c.server.Env, Dir: c.server.Dir}
+	started, err := startProcess(command)
+	if err != nil {
+		return nil, err
+	}
+	return stdio.New(stdio.Config{
+		Process:     started,
+		Stdin:       started.stdin,
+		Stdout:      started.stdout,
+		Stderr:      started.stderr,
+		StopTimeout: c.server.StopTimeout,
+		Limit:       maxMessage,
+		Mask:        c.server.mask(),
+		OnEnd:       c.end,
+		Inbox:       c.inbox,
+	}), nil
+}
+
+// moduleVersion returns the version of this module in the program.
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Path == modulePath {
+			return info.Main.Version
+		}
+		if i := slices.IndexFunc(info.Deps, func(m *debug.Module) bool { return m.Path == modulePath }); i >= 0 {
+			return info.Deps[i].Version
+		}
+	}
+	return "(devel)"
+}

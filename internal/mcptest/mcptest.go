@@ -1,0 +1,241 @@
+// Package mcptest has what tests of this module share: scripted servers that a
+// test binary plays itself, and a check that nothing is left behind.
+package mcptest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	serverVariable = "MCPTEST_SERVER"
+	// MarkVariable marks the environment of all that a test starts.
+	MarkVariable = "MCPTEST_MARK"
+)
+
+// Main plays the server that the environment names, and then exits. Without
+// one it returns. TestMain calls it first.
+func Main(servers map[string]func(*Peer)) {
+	name := os.Getenv(serverVariable)
+	if name == "" {
+		return
+	}
+	play, ok := servers[name]
+	if !ok {
+		fmt.Fprintf(os.Stderr, "there is no scripted server %q\n", name)
+		os.Exit(3)
+	}
+	play(NewPeer(os.Stdin, os.Stdout))
+	os.Exit(0)
+}
+
+// Command returns the command and the environment that play the server.
+func Command(t testing.TB, name string, env ...string) (command string, environment []string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environment = append([]string{serverVariable + "=" + name, MarkVariable + "=" + Mark(t)}, env...)
+	if runtime.GOOS == "windows" {
+		environment = append(environment, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
+	}
+	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
+		environment = append(environment, "GOCOVERDIR="+dir)
+	}
+	return self, environment
+}
+
+// Mark returns a value that only the test's own processes have in their
+// environment.
+func Mark(t testing.TB) string {
+	return fmt.Sprintf("%d-%s", os.Getpid(), t.Name())
+}
+
+// A Peer is the server's side of a connection.
+type Peer struct {
+	// Tools is the list that tools/list answers, a JSON array.
+	Tools string
+	// Initialize is the result of initialize; $VERSION stands for the version
+	// that the client asks for.
+	Initialize string
+	// On handles requests and notifications by method before the default does.
+	// It may answer with Reply, Fail or Print, or not at all.
+	On map[string]func(Request)
+	// Call handles tools/call; the default echoes the arguments as text.
+	Call func(Request)
+
+	in  *bufio.Reader
+	mu  sync.Mutex
+	out io.Writer
+}
+
+// A Request is a message from the client.
+type Request struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params struct {
+		Name            string          `json:"name"`
+		Arguments       json.RawMessage `json:"arguments"`
+		Cursor          string          `json:"cursor"`
+		ProtocolVersion string          `json:"protocolVersion"`
+		Meta            struct {
+			ProgressToken json.RawMessage `json:"progressToken"`
+		} `json:"_meta"`
+	} `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  json.RawMessage `json:"error"`
+	Raw    string          `json:"-"` // the line itself
+}
+
+// NewPeer returns a server with one tool, echo.
+func NewPeer(in io.Reader, out io.Writer) *Peer {
+	return &Peer{
+		Tools:      `[{"name":"echo","description":"echoes","inputSchema":{"type":"object","properties":{}}}]`,
+		Initialize: `{"protocolVersion":"$VERSION","capabilities":{"tools":{}},"serverInfo":{"name":"scripted","version":"1"}}`,
+		On:         map[string]func(Request){},
+		in:         bufio.NewReaderSize(in, 1<<20),
+		out:        out,
+	}
+}
+
+// Read returns the next message; ok is false at the end of input.
+func (p *Peer) Read() (r Request, ok bool) {
+	line, err := p.in.ReadString('\n')
+	if err != nil {
+		return Request{}, false
+	}
+	if err := json.Unmarshal([]byte(line), &r); err != nil {
+		fmt.Fprintf(os.Stderr, "the client sent %q: %v\n", line, err)
+		os.Exit(3)
+	}
+	r.Raw = strings.TrimSuffix(line, "\n")
+	return r, true
+}
+
+// Serve answers until the end of input.
+func (p *Peer) Serve() {
+	for {
+		r, ok := p.Read()
+		if !ok {
+			return
+		}
+		p.Answer(r)
+	}
+}
+
+// Answer answers one message.
+func (p *Peer) Answer(r Request) {
+	if handle := p.On[r.Method]; handle != nil {
+		handle(r)
+		return
+	}
+	switch r.Method {
+	case "initialize":
+		p.Reply(r, strings.ReplaceAll(p.Initialize, "$VERSION", r.Params.ProtocolVersion))
+	case "tools/list":
+		p.Reply(r, `{"tools":`+p.Tools+`}`)
+	case "tools/call":
+		if p.Call != nil {
+			p.Call(r)
+			return
+		}
+		p.Reply(r, Text(string(r.Params.Arguments)))
+	default:
+		if r.ID != nil && r.Method != "" {
+			p.Fail(r, -32601, "Method not found")
+		}
+	}
+}
+
+// Text is a result with one text.
+func Text(s string) string {
+	quoted, _ := json.Marshal(s)
+	return `{"content":[{"type":"text","text":` + string(quoted) + `}]}`
+}
+
+// Reply answers a request with a result, a JSON text.
+func (p *Peer) Reply(r Request, result string) {
+	p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"result":` + result + "}\n")
+}
+
+// Fail answers a request with an error.
+func (p *Peer) Fail(r Request, code int, message string) {
+	p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":{"code":` + strconv.Itoa(code) + `,"message":` + strconv.Quote(message) + "}}\n")
+}
+
+// Print writes to the client as it is.
+func (p *Peer) Print(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	io.WriteString(p.out, text)
+}
+
+// NoLeaks fails the test if, at its end, goroutines, descriptors or marked
+// processes are left that were not there when it was called. It waits for
+// them: the SDK sends a cancellation in a goroutine of its own.
+func NoLeaks(t testing.TB) {
+	t.Helper()
+	goroutines, files := runtime.NumGoroutine(), descriptors()
+	t.Cleanup(func() {
+		var left string
+		for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			left = ""
+			if n := runtime.NumGoroutine(); n > goroutines {
+				stacks := make([]byte, 1<<20)
+				left += fmt.Sprintf("%d goroutines more:\n%s\n", n-goroutines, stacks[:runtime.Stack(stacks, true)])
+			}
+			if n := descriptors(); n > files {
+				left += fmt.Sprintf("%d descriptors more\n", n-files)
+			}
+			if processes := Processes(Mark(t)); len(processes) > 0 {
+				left += fmt.Sprintf("processes: %v\n", processes)
+			}
+			if left == "" {
+				return
+			}
+		}
+		t.Errorf("left behind: %s", left)
+	})
+}
+
+func descriptors() int {
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return 0 // not on this system
+	}
+	return len(entries)
+}
+
+// Processes returns the processes with the mark in their environment, and
+// zombies among this process's children, where the system has /proc.
+func Processes(mark string) []string {
+	var found []string
+	entries, _ := os.ReadDir("/proc")
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil || pid == os.Getpid() {
+			continue
+		}
+		stat, _ := os.ReadFile("/proc/" + entry.Name() + "/stat")
+		_, after, _ := strings.Cut(string(stat), ") ")
+		if fields := strings.Fields(after); len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
+			found = append(found, entry.Name()+" (zombie)")
+		}
+		environ, _ := os.ReadFile("/proc/" + entry.Name() + "/environ")
+		if strings.Contains("\x00"+string(environ), "\x00"+MarkVariable+"="+mark+"\x00") {
+			cmdline, _ := os.ReadFile("/proc/" + entry.Name() + "/cmdline")
+			found = append(found, entry.Name()+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+		}
+	}
+	return found
+}

@@ -1,0 +1,275 @@
+// Package mcp turns the tools of MCP (Model Context Protocol) servers into
+// tools that an LLM agent can call.
+//
+//	connection, err := mcp.Connect(ctx, mcp.Server{Name: "files", Command: "mcp-server-filesystem", Args: []string{dir}, Env: env})
+//	if err != nil {
+//		return err
+//	}
+//	defer connection.Close()
+//	for _, tool := range connection.Tools() {
+//		// give tool.Name, tool.Description and tool.InputSchema to the model,
+//		// call tool.Handler with the arguments that it writes
+//	}
+//
+// Servers are taken as they are. A line of a server's output that is no
+// message, a tool with a broken entry, a part of a result that cannot be
+// shown: each costs only itself, and [Connection.Warnings] or a bracketed note
+// in the result says so. The connection and all else go on.
+//
+// # Lifetime
+//
+// [Connect] starts the server and lists its tools; its context bounds the
+// start, not the life. [Connection.Close] ends the server with everything it
+// started and must be called, also when the server has ended by itself.
+// [Connection.Done] tells that: a process has ended when it exits or closes
+// its output. There is no restart behind the caller's back: tool calls have
+// effects, and a server may hold state. Connect again where that is right.
+//
+// # Errors
+//
+// A tool that fails is no error but a [ToolResult] with IsError, since a model
+// can act on its text. A Handler returns an error only when no answer came:
+//
+//   - the context ended: the error wraps context.Canceled or
+//     context.DeadlineExceeded, and the server was told;
+//   - [ErrServerStopped]: the server has ended; if a call was under way, the
+//     tool may have run;
+//   - [ErrNotSent], also beside ErrServerStopped: the request certainly never
+//     reached the server, so sending it again is safe.
+//
+// # Concurrency
+//
+// Everything may be called from any goroutine. Nothing here writes to a log or
+// to the standard streams, keeps global state, or sends a tool call twice.
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+var (
+	// ErrServerStopped is wrapped by the errors of calls, and by
+	// [Connection.Err], once the server has ended by itself.
+	ErrServerStopped = errors.New("server stopped")
+	// ErrNotSent is wrapped by the error of a call that certainly never
+	// reached the server.
+	ErrNotSent = errors.New("request not sent")
+)
+
+// errClosed is the reason after a plain Close. Nobody branches on it: who
+// closed knows.
+var errClosed = errors.New("the connection is closed")
+
+// A Tool is a tool of a server in the form that model providers take. It is a
+// plain value and stays valid after the connection has ended: its Handler then
+// returns an error. The bytes of its schemas are shared and must not be
+// changed.
+type Tool struct {
+	// Name is unique among all tools of all servers, see [ToolName].
+	Name string
+	// Description names the tool and the server, then has the server's own
+	// text.
+	Description string
+	// InputSchema is a JSON Schema with "type":"object" and "properties" at
+	// the root.
+	InputSchema json.RawMessage
+	// Handler calls the tool with the JSON object that the model wrote; empty
+	// and null mean no arguments. It returns when its context ends at the
+	// latest. It may be called concurrently.
+	Handler func(ctx context.Context, arguments json.RawMessage) (ToolResult, error)
+
+	// Server is the name of the server as configured.
+	Server string
+	// ServerTool is the server's own name for the tool.
+	ServerTool string
+	// ServerSchema is the input schema as the server gave it; nil if it gave
+	// none.
+	ServerSchema json.RawMessage
+	// Title is the name for people, empty if the server gives none.
+	Title string
+	// OutputSchema is the schema of ToolResult.Structured as the server gave
+	// it; nil if it gave none. It is not checked.
+	OutputSchema json.RawMessage
+	// Annotations are the server's hints; nil if it gave none.
+	Annotations *Annotations
+}
+
+// Annotations are what a server says of a tool. They are hints: a server that
+// is not trusted may say anything. Nil means that the server does not say; the
+// comments give what the specification then assumes.
+type Annotations struct {
+	ReadOnly    *bool // does not change its environment; false
+	Destructive *bool // may delete or overwrite, if not read-only; true
+	Idempotent  *bool // the same call again changes nothing more; false
+	OpenWorld   *bool // reaches beyond a closed domain, such as the web; true
+}
+
+// A ToolResult is the answer of a tool, for a model to read.
+type ToolResult struct {
+	// Content is the text; what cannot be shown as text is a bracketed note.
+	// It is empty only if there are Images.
+	Content string
+	// Images are in the order of the server.
+	Images []Image
+	// IsError says that the tool failed; Content tells how.
+	IsError bool
+	// Structured is the server's structured content byte for byte; nil if it
+	// sent none.
+	Structured json.RawMessage
+}
+
+// An Image is a picture in a result.
+type Image struct {
+	MIMEType string
+	Data     []byte // the decoded file
+}
+
+// A Connection is a running server and the list of its tools. All methods may
+// be called concurrently. Whoever called [Connect] calls Close.
+type Connection struct {
+	server  Server
+	session *sdk.ClientSession
+	inbox   *tap.Inbox
+	link    link
+
+	seed maphash.Seed // no server can make two lists that look the same
+
+	mu           sync.Mutex
+	tools        []Tool
+	listWarnings []string
+	listHash     uint64 // of the answers that tools was made of
+
+	ended sync.Once
+	done  chan struct{} // closed when the connection has ended; err is set
+	err   error
+
+	closing sync.Once
+}
+
+// A link is the transport below the session, with what the SDK's session
+// leaves to its owner.
+type link interface {
+	sdk.Transport
+	// Stop ends the transport and what is behind it, and returns when nothing
+	// is left. Calls in flight end at once.
+	Stop()
+	// Abort is Stop for a server that did not start properly.
+	Abort()
+	// Quote returns the last words of the server as a clause for an error.
+	Quote() string
+	// Warnings tell what was skipped.
+	Warnings() []string
+}
+
+// Tools returns the tools in the server's order, as of the last listing that
+// succeeded. The slice is the caller's; the bytes that its tools point to are
+// shared and must not be changed. It keeps its tools after the connection has
+// ended.
+func (c *Connection) Tools() []Tool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.tools)
+}
+
+// Warnings returns what was dropped, renamed or changed in meaning: first what
+// concerns the last listing, then what the server did to the connection. It
+// quotes servers, but no secret that was configured.
+func (c *Connection) Warnings() []string {
+	c.mu.Lock()
+	warnings := slices.Clone(c.listWarnings)
+	c.mu.Unlock()
+	return append(warnings, c.link.Warnings()...)
+}
+
+// Done returns a channel that is closed when the connection has ended, by
+// itself or by Close.
+func (c *Connection) Done() <-chan struct{} { return c.done }
+
+// Err returns why the connection ended by itself: an error that wraps
+// [ErrServerStopped] and has the exit status and the last words of the server.
+// It is nil while the connection is open and after a plain Close.
+func (c *Connection) Err() error {
+	if cause := c.cause(); cause != nil {
+		return fmt.Errorf("mcp server %q: %w", c.server.Name, cause)
+	}
+	return nil
+}
+
+func (c *Connection) cause() error {
+	select {
+	case <-c.done:
+		return c.err
+	default:
+		return nil
+	}
+}
+
+// Close ends the calls in flight and the server with all its processes, and
+// returns when nothing of the connection is left. A process gets StopTimeout
+// to leave by itself, as long again, but at most 2 seconds, after the signal
+// to terminate, and is then killed. Close returns nil however the server went.
+// It may be called more than once and concurrently: each call returns when the
+// connection is gone.
+func (c *Connection) Close() error {
+	c.closing.Do(func() {
+		c.link.Stop()
+		c.session.Close() // returns at once: nothing is in flight any more
+		c.end(nil)
+	})
+	return nil
+}
+
+// end records how the connection ended; the first call counts.
+func (c *Connection) end(err error) {
+	c.ended.Do(func() {
+		if err != nil {
+			c.err = fmt.Errorf("%w: %w", ErrServerStopped, err)
+		}
+		close(c.done)
+	})
+}
+
+// call sends one request through the SDK's session and returns the raw
+// answer. The caller releases it.
+func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send func(context.Context) error) (tap.Answer, error) {
+	fail := func(err error) (tap.Answer, error) {
+		return tap.Answer{}, fmt.Errorf("mcp server %q: %s: %w", c.server.Name, what, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return fail(fmt.Errorf("%w: %w", ErrNotSent, err))
+	}
+	err := send(tap.With(ctx, slot))
+	// What the SDK says of the call is of no interest once there is an
+	// outcome, and its errors do not tell why there is none.
+	answer, failure, ok := slot.Outcome()
+	switch {
+	case ok && failure == nil:
+		return answer, nil
+	case ok:
+		return fail(failure)
+	}
+	if cause := c.cause(); cause != nil {
+		err = cause
+	} else if ctx.Err() != nil {
+		err = ctx.Err()
+	} else {
+		err = errClosed
+	}
+	switch {
+	case slot.Abandon():
+		err = fmt.Errorf("%w: %w", ErrNotSent, err)
+	case errors.Is(err, ErrServerStopped):
+		err = fmt.Errorf("%w; the tool may have run", err)
+	}
+	return fail(err)
+}

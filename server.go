@@ -1,0 +1,372 @@
+package mcp
+
+// This file describes a server and checks the description before anything
+// starts.
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// ErrInvalidServer is wrapped by the error of [Connect] for a [Server] that
+// cannot be right: nothing was started or sent.
+var ErrInvalidServer = errors.New("invalid server")
+
+// A Server says how to reach an MCP server: it has either a Command, which is
+// started and spoken to over its standard input and output, or a URL. The zero
+// value of every other field is the right default. [Connect] copies what it
+// needs; a Server may be used for any number of connections.
+//
+// Printing a Server shows the names of variables and headers, never a value.
+type Server struct {
+	// Name is a part of the names of the tools: 1 to 32 letters, digits and
+	// hyphens.
+	Name string
+
+	// Command is the program to start: a path, relative to Dir if it is not
+	// absolute, or a name without a separator, which is looked up in the PATH
+	// of Env if Env has one and in the host's if not. It is never given to a
+	// shell.
+	Command string
+	// Args are the program's arguments, passed on exactly as they are.
+	Args []string
+	// Env is the whole environment of the program, as KEY=VALUE; the last of
+	// two with the same key wins. Nil gives an empty environment, so secrets
+	// of the host stay with it.
+	Env []string
+	// Dir is the folder the program runs in; empty means the host's.
+	Dir string
+	// StopTimeout is how long Close lets the program finish by itself after
+	// its input was closed, before it is told to terminate; 0 means 5 seconds.
+	StopTimeout time.Duration
+
+	// URL is a Streamable HTTP endpoint, http or https. It is used exactly as
+	// written, but not for credentials: those go into the fields below.
+	URL string
+	// BearerToken, if not empty, is sent as the Authorization header.
+	BearerToken string
+	// Headers are sent with every request to the URL's origin, and nowhere
+	// else.
+	Headers map[string]string
+	// HTTPTransport sends the requests, with the context of the call that
+	// causes them: the place for OAuth, proxies and client certificates. Nil
+	// means an own clone of http.DefaultTransport, which Close empties.
+	HTTPTransport http.RoundTripper
+
+	// Tools, if not empty, keeps only the tools with these names: the names
+	// that the server itself uses.
+	Tools []string
+}
+
+const defaultStopTimeout = 5 * time.Second
+
+// check returns a copy of the server that is the connection's own, or an
+// error that wraps ErrInvalidServer and names every fault.
+func (s Server) check() (Server, error) {
+	var faults []string
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf(format, args...))
+	}
+	if !isServerName(s.Name) {
+		fault("Name must be 1 to %d letters, digits and hyphens", maxServerName)
+	}
+	switch {
+	case s.Command == "" && s.URL == "":
+		fault("Command or URL must be set")
+	case s.Command != "" && s.URL != "":
+		fault("Command and URL must not both be set")
+	case s.Command != "":
+		s.checkStdio(fault)
+	default:
+		s.checkHTTP(fault)
+	}
+	for i, tool := range s.Tools {
+		if tool == "" {
+			fault("Tools[%d] must not be empty", i)
+		} else if slices.Contains(s.Tools[:i], tool) {
+			fault("Tools names %q twice", tool)
+		}
+	}
+	if len(faults) > 0 {
+		return Server{}, fmt.Errorf("mcp server %q: %w: %s", s.Name, ErrInvalidServer, strings.Join(faults, "; "))
+	}
+	if s.StopTimeout == 0 {
+		s.StopTimeout = defaultStopTimeout
+	}
+	s.Args, s.Tools = slices.Clone(s.Args), slices.Clone(s.Tools)
+	s.Env, s.Headers = lastOfEach(s.Env), maps.Clone(s.Headers)
+	return s, nil
+}
+
+func (s Server) checkStdio(fault func(string, ...any)) {
+	if s.BearerToken != "" {
+		fault("BearerToken is for a URL, not for a Command")
+	}
+	if len(s.Headers) > 0 {
+		fault("Headers are for a URL, not for a Command")
+	}
+	if s.HTTPTransport != nil {
+		fault("HTTPTransport is for a URL, not for a Command")
+	}
+	if strings.ContainsRune(s.Command, 0) {
+		fault("Command must not contain NUL")
+	}
+	for i, arg := range s.Args {
+		if strings.ContainsRune(arg, 0) {
+			fault("Args[%d] must not contain NUL", i)
+		}
+	}
+	for i, entry := range s.Env {
+		// Without its value an entry may be shown, but one without a value
+		// may well be a secret as a whole.
+		switch key, _, ok := cutEnv(entry); {
+		case !ok || key == "":
+			fault("Env[%d] must be KEY=VALUE", i)
+		case strings.ContainsRune(entry, 0):
+			fault("Env[%d] must not contain NUL", i)
+		}
+	}
+	if s.StopTimeout < 0 {
+		fault("StopTimeout must not be negative")
+	}
+	if s.Dir != "" {
+		if info, err := os.Stat(s.Dir); err != nil {
+			fault("Dir cannot be used: %v", err)
+		} else if !info.IsDir() {
+			fault("Dir %q is not a folder", s.Dir)
+		}
+	}
+}
+
+func (s Server) checkHTTP(fault func(string, ...any)) {
+	if len(s.Args) > 0 {
+		fault("Args are for a Command, not for a URL")
+	}
+	if len(s.Env) > 0 {
+		fault("Env is for a Command, not for a URL")
+	}
+	if s.Dir != "" {
+		fault("Dir is for a Command, not for a URL")
+	}
+	if s.StopTimeout != 0 {
+		fault("StopTimeout is for a Command, not for a URL")
+	}
+	// The error of Parse quotes the URL, which may hold a secret.
+	switch u, err := url.Parse(s.URL); {
+	case err != nil:
+		fault("URL cannot be parsed")
+	case u.Scheme != "http" && u.Scheme != "https":
+		fault("URL must begin with http:// or https://")
+	case u.Hostname() == "":
+		fault("URL must have a host")
+	case u.User != nil:
+		fault("URL must not hold a user or password: use BearerToken or Headers")
+	case u.Fragment != "" || strings.Contains(s.URL, "#"):
+		fault("URL must not have a fragment")
+	}
+	if !isHeaderValue(s.BearerToken) {
+		fault("BearerToken has a character that a header cannot have")
+	}
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		canonical := http.CanonicalHeaderKey(name)
+		switch {
+		case !isHeaderName(name):
+			fault("Headers: %q is not a header name", name)
+		case !isHeaderValue(s.Headers[name]):
+			fault("Headers: the value of %q has a character that a header cannot have", name)
+		case names[canonical] != "":
+			fault("Headers: %q and %q are the same header", names[canonical], name)
+		case canonical == "Authorization" && s.BearerToken != "":
+			fault("Headers: %q and BearerToken exclude each other", name)
+		case strings.HasPrefix(canonical, "Mcp-"), slices.Contains(protocolHeaders, canonical):
+			fault("Headers: %q is set by the protocol", name)
+		}
+		names[canonical] = name
+	}
+}
+
+// protocolHeaders may not be configured. The last two make net/http send a
+// POST again by itself when a connection breaks, and a tool may run twice.
+var protocolHeaders = []string{"Content-Type", "Accept", "Host", "Content-Length", "Transfer-Encoding", "Last-Event-Id", "Idempotency-Key", "X-Idempotency-Key"}
+
+func isHeaderName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; !isNameByte(c) && strings.IndexByte("!#$%&'*+.^`|~", c) < 0 { // RFC 9110, section 5.6.2
+			return false
+		}
+	}
+	return name != ""
+}
+
+func isHeaderValue(value string) bool {
+	for i := range len(value) {
+		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// cutEnv splits an entry of an environment. Windows has hidden variables such
+// as =C: whose name begins with the separator.
+func cutEnv(entry string) (key, value string, ok bool) {
+	from := 0
+	if runtime.GOOS == "windows" && strings.HasPrefix(entry, "=") {
+		from = 1
+	}
+	i := strings.IndexByte(entry[from:], '=')
+	if i < 0 {
+		return "", "", false
+	}
+	return entry[:from+i], entry[from+i+1:], true
+}
+
+// lastOfEach keeps the last entry for each key, in the order of those. The
+// result is never nil: os/exec takes nil for the host's environment.
+func lastOfEach(env []string) []string {
+	seen := map[string]bool{}
+	kept := make([]string, 0, len(env))
+	for _, entry := range slices.Backward(env) {
+		key, _, _ := cutEnv(entry)
+		if runtime.GOOS == "windows" {
+			key = strings.ToUpper(key)
+		}
+		if !seen[key] {
+			seen[key] = true
+			kept = append(kept, entry)
+		}
+	}
+	slices.Reverse(kept)
+	return kept
+}
+
+// String describes the server without its secrets.
+func (s Server) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "mcp.Server{Name: %q", s.Name)
+	for _, attr := range s.attrs() {
+		fmt.Fprintf(&b, ", %s: %v", attr.Key, attr.Value)
+	}
+	return b.String() + "}"
+}
+
+// GoString is String, so that %#v shows no secret either.
+func (s Server) GoString() string { return s.String() }
+
+// LogValue describes the server to log/slog without its secrets.
+func (s Server) LogValue() slog.Value {
+	return slog.GroupValue(append([]slog.Attr{slog.String("Name", s.Name)}, s.attrs()...)...)
+}
+
+func (s Server) attrs() (attrs []slog.Attr) {
+	add := func(key string, value any) { attrs = append(attrs, slog.Any(key, value)) }
+	if s.Command != "" {
+		add("Command", s.Command)
+	}
+	if len(s.Args) > 0 {
+		add("Args", len(s.Args)) // people pass secrets there, too
+	}
+	if len(s.Env) > 0 {
+		keys := make([]string, 0, len(s.Env))
+		for _, entry := range s.Env {
+			if key, _, ok := cutEnv(entry); ok {
+				keys = append(keys, key)
+			}
+		}
+		add("Env", keys)
+	}
+	if s.Dir != "" {
+		add("Dir", s.Dir)
+	}
+	if s.URL != "" {
+		add("URL", bareURL(s.URL))
+	}
+	if s.BearerToken != "" {
+		add("BearerToken", masked)
+	}
+	if len(s.Headers) > 0 {
+		add("Headers", slices.Sorted(maps.Keys(s.Headers)))
+	}
+	if len(s.Tools) > 0 {
+		add("Tools", s.Tools)
+	}
+	return attrs
+}
+
+// bareURL returns the URL without user, query and fragment.
+func bareURL(s string) string {
+	u, err := url.Parse(s)
+	if err != nil {
+		return masked
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
+const (
+	masked    = "[masked]"
+	minSecret = 8 // bytes; shorter values would mask half of every text
+)
+
+// plainVariables are variables whose values are no secrets but stand in every
+// second error text.
+var plainVariables = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "PWD", "TMPDIR", "TEMP", "TMP",
+	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
+	"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "SYSTEMDRIVE", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT",
+}
+
+// mask returns a function that takes the configured secrets out of a text that
+// comes from the server and is to be quoted.
+func (s Server) mask() func(string) string {
+	var secrets []string
+	add := func(value string) {
+		if len(value) >= minSecret {
+			quoted := string(raw.AppendQuote(nil, value))
+			secrets = append(secrets, value, quoted[1:len(quoted)-1])
+		}
+	}
+	for _, entry := range s.Env {
+		key, value, _ := cutEnv(entry)
+		if key = strings.ToUpper(key); !slices.Contains(plainVariables, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_") {
+			add(value)
+		}
+	}
+	add(s.BearerToken)
+	for _, value := range s.Headers {
+		add(value)
+		if _, credentials, ok := strings.Cut(value, " "); ok { // "Bearer …"
+			add(credentials)
+		}
+	}
+	if u, err := url.Parse(s.URL); err == nil {
+		for _, values := range u.Query() {
+			for _, value := range values {
+				add(value)
+				add(url.QueryEscape(value))
+			}
+		}
+		add(u.RawQuery)
+	}
+	if len(secrets) == 0 {
+		return func(text string) string { return text }
+	}
+	// Where two secrets begin alike the longer one is the right one.
+	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
+	var pairs []string
+	for _, secret := range secrets {
+		pairs = append(pairs, secret, masked)
+	}
+	return strings.NewReplacer(pairs...).Replace
+}
