@@ -3,7 +3,6 @@ package mcp
 // This file lists the tools of a server.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,6 +40,7 @@ func (c *Connection) list(ctx context.Context) error {
 	l := listing{server: &c.server, names: map[string]string{}}
 	l.hash.SetSeed(c.seed)
 	var pages []tap.Answer
+	var lists [][]byte // the tools of each page
 	defer func() {
 		for _, page := range pages {
 			page.Release()
@@ -68,11 +68,21 @@ func (c *Connection) list(ctx context.Context) error {
 			return fmt.Errorf("mcp server %q: listing tools: %w", c.server.Name, errors.New(errorText(refusal)))
 		}
 		l.hash.Write(answer.Result)
+		var tools, next []byte
+		for name, value := range raw.Members(answer.Result) {
+			switch string(name) {
+			case "tools":
+				tools = value
+			case "nextCursor":
+				next = value
+			}
+		}
+		lists = append(lists, tools)
 		if size += len(answer.Result); size > maxListBytes {
 			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
 			break
 		}
-		cursor, ok := raw.String(raw.Member(answer.Result, "nextCursor"))
+		cursor, ok := raw.String(next)
 		if !ok || cursor == "" {
 			break
 		}
@@ -93,8 +103,8 @@ func (c *Connection) list(ctx context.Context) error {
 	if unchanged {
 		return nil
 	}
-	for _, page := range pages {
-		l.page(page.Result)
+	for _, list := range lists {
+		l.page(list)
 	}
 	for _, name := range c.server.Tools {
 		if _, ok := l.offered[name]; !ok {
@@ -133,8 +143,7 @@ func (l *listing) warn(format string, args ...any) {
 	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
 }
 
-func (l *listing) page(result []byte) {
-	tools := raw.Member(result, "tools")
+func (l *listing) page(tools []byte) {
 	if !raw.Null(tools) && tools[0] != '[' {
 		l.warn("a page of the list of tools has no list in it")
 	}
@@ -186,19 +195,16 @@ func (l *listing) entry(entry []byte) {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
 		return
 	}
-	schema, err := inputSchema(e.inputSchema)
-	if err != nil {
+	if !raw.Null(e.inputSchema) {
+		tool.ServerSchema = raw.Compact(e.inputSchema)
+	}
+	var err error
+	if tool.InputSchema, err = inputSchema(tool.ServerSchema); err != nil {
 		l.warn("dropped tool %q: %v", name, err)
 		return
 	}
-	tool.InputSchema = schema
-	if !raw.Null(e.inputSchema) {
-		if tool.ServerSchema = compact(e.inputSchema); bytes.Equal(tool.ServerSchema, schema) {
-			tool.ServerSchema = schema
-		}
-	}
 	if !raw.Null(e.outputSchema) {
-		tool.OutputSchema = compact(e.outputSchema)
+		tool.OutputSchema = raw.Compact(e.outputSchema)
 	}
 	tool.Annotations = e.hints()
 	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {
@@ -206,7 +212,7 @@ func (l *listing) entry(entry []byte) {
 			tool.Title, _ = raw.String(title)
 		}
 	}
-	tool.Description = fmt.Sprintf("Tool %s from the MCP server %s.", name, l.server.Name)
+	tool.Description = "Tool " + name + " from the MCP server " + l.server.Name + "."
 	if description, _ := raw.String(e.description); description != "" {
 		tool.Description += " " + description
 	}
@@ -288,17 +294,6 @@ func (e *toolEntry) hints() *Annotations {
 	return &a
 }
 
-// compact copies a JSON value without its white space, so that the page it
-// came in is not kept.
-func compact(value []byte) json.RawMessage {
-	var b bytes.Buffer
-	b.Grow(len(value))
-	if json.Compact(&b, raw.Repair(value)) != nil {
-		return bytes.Clone(value)
-	}
-	return bytes.Clone(b.Bytes())
-}
-
 // inputSchema returns the schema with what every provider wants at the root.
 func inputSchema(value []byte) (json.RawMessage, error) {
 	if raw.Null(value) || string(value) == "true" {
@@ -307,7 +302,7 @@ func inputSchema(value []byte) (json.RawMessage, error) {
 	if value[0] != '{' {
 		return nil, errors.New("its input schema is no object")
 	}
-	return compact(value), nil
+	return value, nil
 }
 
 // errorText shows an error that a server answered with.

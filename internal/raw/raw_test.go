@@ -104,6 +104,16 @@ func TestRepair(t *testing.T) {
 	}
 }
 
+func TestCompact(t *testing.T) {
+	for in, want := range map[string]string{
+		"{ \"a b\" :\n [1, 2 ] }":   `{"a b":[1,2]}`,
+		`{"a":" \" x "}`:            `{"a":" \" x "}`,
+		"[\"tab\there\", \"\xff\"]": "[\"tab\\there\",\"\uFFFD\"]",
+	} {
+		assert.Equal(t, want, string(Compact([]byte(in))))
+	}
+}
+
 func TestAppendQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"a<b>&c":    `"a<b>&c"`,
@@ -133,6 +143,9 @@ func FuzzScan(f *testing.F) {
 		require.True(t, json.Valid(repaired), "%q", repaired)
 		require.True(t, utf8.Valid(repaired))
 		require.Equal(t, repaired, Repair(repaired))
+		var compact bytes.Buffer
+		require.NoError(t, json.Compact(&compact, repaired))
+		require.Equal(t, compact.String(), string(Compact(value)))
 		if s, ok := String(value); ok {
 			require.True(t, utf8.ValidString(s))
 			back, ok := String(AppendQuote(nil, s))

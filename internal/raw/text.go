@@ -4,8 +4,10 @@ package raw
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+	"unsafe"
 )
 
 // String decodes a JSON string. Bytes that are not UTF-8 and lone surrogates
@@ -18,7 +20,9 @@ func String(value []byte) (s string, ok bool) {
 	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return string(text), true
 	}
-	return string(appendText(make([]byte, 0, len(text)), text)), true
+	// The text may be most of a large message: it is not copied again.
+	decoded := appendText(make([]byte, 0, len(text)), text)
+	return unsafe.String(unsafe.SliceData(decoded), len(decoded)), true
 }
 
 // AppendString appends what [String] returns; it appends nothing where value
@@ -177,6 +181,12 @@ func Repair(value []byte) []byte {
 }
 
 func clean(value []byte) bool {
+	if !utf8.Valid(value) {
+		return false
+	}
+	if !hasControl(value) && !bytes.Contains(value, []byte(`\u`)) {
+		return true // nearly always
+	}
 	inString := false
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
@@ -194,7 +204,42 @@ func clean(value []byte) bool {
 			return false
 		}
 	}
-	return utf8.Valid(value)
+	return true
+}
+
+// hasControl reports whether a byte below the space is in text. It looks at
+// eight bytes at a time.
+func hasControl(text []byte) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	for ; len(text) >= 8; text = text[8:] {
+		if x := binary.LittleEndian.Uint64(text); (x-ones*' ')&^x&high != 0 {
+			return true
+		}
+	}
+	for _, c := range text {
+		if c < ' ' {
+			return true
+		}
+	}
+	return false
+}
+
+// Compact returns a repaired copy of value, a checked JSON value, without the
+// white space between its tokens.
+func Compact(value []byte) []byte {
+	value = Repair(value)
+	out := make([]byte, 0, len(value))
+	start := 0
+	for i := 0; i < len(value); i++ {
+		switch value[i] {
+		case '"':
+			i = skipString(value, i) - 1
+		case ' ', '\n', '\r', '\t':
+			out = append(out, value[start:i]...)
+			start = i + 1
+		}
+	}
+	return append(out, value[start:]...)
 }
 
 func appendControl(dst []byte, c byte) []byte {
