@@ -80,6 +80,10 @@ func Batch(data []byte) [][]byte {
 // FindID looks for the id of a response of which only the head and the tail
 // are there, or which is broken in between.
 func FindID(head, tail []byte) (id int64, ok bool) {
+	// A log line may have a member "id" as well.
+	if version := []byte(`"jsonrpc"`); !bytes.Contains(head, version) && !bytes.Contains(tail, version) {
+		return 0, false
+	}
 	request := false
 	raw.Object(head, func(name, value []byte) bool {
 		switch string(name) {

@@ -1,0 +1,359 @@
+package mcp_test
+
+// This file plays what servers do to the stream of messages.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+)
+
+const ok = `{"content":[{"type":"text","text":"ok"}]}`
+
+// answers are what the scripted server prints for a call; $ID is the call's id.
+// Each must give the result "ok", and the session must go on.
+var answers = map[string]struct {
+	print    string
+	warnings []string
+}{
+	"a message":            {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"a carriage return":    {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\r\n", nil},
+	"spaces around":        {"  \t" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + " \t \n", nil},
+	"a byte-order mark":    {"\ufeff" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"NUL bytes around":     {"\x00" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00\n", nil},
+	"blank lines":          {"\n\r\n  \n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n\n", nil},
+	"an id as a string":    {`{"jsonrpc":"2.0","id":"$ID","result":$OK}` + "\n", nil},
+	"an id as a float":     {`{"jsonrpc":"2.0","id":$ID.0,"result":$OK}` + "\n", nil},
+	"the id last":          {`{"result":$OK,"jsonrpc":"2.0","id":$ID}` + "\n", nil},
+	"no version":           {`{"id":$ID,"result":$OK}` + "\n", nil},
+	"version 1.0":          {`{"jsonrpc":"1.0","id":$ID,"result":$OK}` + "\n", nil},
+	"version 2":            {`{"jsonrpc":2.0,"id":$ID,"result":$OK}` + "\n", nil},
+	"error null":           {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"error":null}` + "\n", nil},
+	"unknown members":      {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"x":[{}]}` + "\n", nil},
+	"a batch":              {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]` + "\n", nil},
+	"several lines":        {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"content\": [\n {\"type\":\"text\",\"text\":\"ok\"}\n ]\n  }\n}\n", nil},
+	"a duplicate":          {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}` + "\n", nil},
+	"unknown ids":          {`{"jsonrpc":"2.0","id":9999,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"x","result":{}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"an error without id":  {`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"odd notifications":    {`{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":"half"}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"chatty","data":1}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"a reply to nothing":   {`{"jsonrpc":"2.0","result":null}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"null input requests":  {`{"jsonrpc":"2.0","id":$ID,"result":{"inputRequests":{"x":null},"content":[{"type":"text","text":"ok"}]}}` + "\n", nil},
+	"a banner":             {"Server v1.0 started\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "Server v1.0 started"`}},
+	"a JSON log line":      {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
+	"a log line on method": {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
+	"numbers and words":    {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are no JSON-RPC messages, the first: "12"`}},
+	"an open brace":        {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\n"`}},
+	"a colour":             {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: "\x1b[32m"`}},
+	"a prompt before":      {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server> "`}},
+	"text behind":          {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "done"`}},
+	"two on a line":        {`{"jsonrpc":"2.0","method":"notifications/message"}{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+}
+
+func TestOutput(t *testing.T) {
+	for name, c := range answers {
+		t.Run(name, func(t *testing.T) {
+			server := stdioServer(t, "answer")
+			server.Args = []string{strconv.Quote(strings.ReplaceAll(c.print, "$OK", ok))}
+			connection := connect(t, server)
+			for range 2 {
+				result, err := call(t, connection, `{}`)
+				require.NoError(t, err)
+				assert.Equal(t, mcp.ToolResult{Content: "ok"}, result)
+			}
+			// What is printed for every call is printed twice.
+			got := connection.Warnings()
+			if c.warnings == nil {
+				assert.Empty(t, got)
+				return
+			}
+			require.Len(t, got, 1)
+			_, gotFirst, _ := strings.Cut(got[0], ": ")
+			_, wantFirst, _ := strings.Cut(c.warnings[0], ": ")
+			assert.Equal(t, strings.ReplaceAll(wantFirst, "$ID", "3"), gotFirst)
+			n := 1
+			fmt.Sscanf(c.warnings[0], "skipped %d lines", &n)
+			assert.Contains(t, got[0], fmt.Sprintf("skipped %d lines", 2*n))
+		})
+	}
+}
+
+func init() {
+	servers["answer"] = func(p *mcptest.Peer) {
+		text, _ := strconv.Unquote(os.Args[1])
+		p.Call = func(r mcptest.Request) { p.Print(strings.ReplaceAll(text, "$ID", string(r.ID))) }
+		p.Serve()
+	}
+	servers["noisy"] = func(p *mcptest.Peer) {
+		p.Print("Welcome!\n{\"level\":30,\"msg\":\"listening\"}\n")
+		p.On["initialize"] = func(r mcptest.Request) {
+			p.Print("got initialize\n")
+			p.Reply(r, strings.ReplaceAll(p.Initialize, "$VERSION", r.Params.ProtocolVersion))
+			p.Print("sent initialize\n")
+		}
+		p.Serve()
+	}
+	servers["byte by byte"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			for _, b := range []byte(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"result":` + ok + "}\n") {
+				p.Print(string(b))
+			}
+		}
+		p.Serve()
+	}
+	servers["broken"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			id := string(r.ID)
+			switch kind := string(r.Params.Arguments); {
+			case strings.Contains(kind, "cut"):
+				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"result":{"content":[{"type":"text","text":"abc` + "\n")
+			case strings.Contains(kind, "comma"):
+				p.Print(`{"result":{"content":[],},"jsonrpc":"2.0","id":` + id + "}\n")
+			case strings.Contains(kind, "deep"):
+				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"result":` + strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000) + "}\n")
+			case strings.Contains(kind, "seventeen"):
+				p.Reply(r, mcptest.Text(strings.Repeat("x", 17<<20)))
+			case strings.Contains(kind, "seventy"):
+				p.Reply(r, mcptest.Text(strings.Repeat("x", 70<<20)))
+			case strings.Contains(kind, "last"):
+				p.Print(`{"result":` + mcptest.Text(strings.Repeat("x", 70<<20)) + `,"jsonrpc":"2.0","id":` + id + "}\n")
+			case strings.Contains(kind, "neither"):
+				p.Print(`{"jsonrpc":"2.0","id":` + id + "}\n")
+			case strings.Contains(kind, "strange error"):
+				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":"E42","message":{"why":"<b>"}}}` + "\n")
+			case strings.Contains(kind, "bare error"):
+				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"error":"no such thing"}` + "\n")
+			default:
+				p.Reply(r, ok)
+			}
+		}
+		p.Serve()
+	}
+	servers["asks"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			for i, method := range []string{"ping", "roots/list", "sampling/createMessage", "elicitation/create", "vendor/x"} {
+				p.Print(fmt.Sprintf(`{"jsonrpc":"2.0","id":"s%d","method":%q,"params":{}}`+"\n", i, method))
+			}
+			var replies []string
+			for range 5 {
+				reply, _ := p.Read()
+				replies = append(replies, reply.Raw)
+			}
+			p.Reply(r, mcptest.Text(strings.Join(replies, "\n")))
+		}
+		p.Serve()
+	}
+	servers["floods"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			for i := range 100_000 {
+				p.Print(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"ping"}`+"\n"+`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}`+"\n", i))
+			}
+			p.Reply(r, ok)
+		}
+		p.Serve()
+	}
+	servers["stderr flood"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			for range 100 {
+				fmt.Fprint(os.Stderr, strings.Repeat("e", 100_000))
+			}
+			p.Reply(r, ok)
+		}
+		p.Serve()
+	}
+	servers["records"] = func(p *mcptest.Peer) { // tells what it was sent
+		var lines []string
+		arrived := make(chan string, 100)
+		p.Call = func(r mcptest.Request) {
+			if strings.Contains(string(r.Params.Arguments), "wait") {
+				return // never answered
+			}
+			p.Reply(r, mcptest.Text(strings.Join(lines, "\n")))
+		}
+		go func() {
+			for {
+				r, ok := p.Read()
+				if !ok {
+					close(arrived)
+					return
+				}
+				arrived <- r.Raw
+				lines = append(lines, r.Raw)
+				p.Answer(r)
+			}
+		}()
+		for range arrived {
+		}
+	}
+	servers["answers and exits"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			p.Reply(r, mcptest.Text(strings.Repeat("x", 1<<20)))
+			os.Exit(0)
+		}
+		p.Serve()
+	}
+}
+
+func call(t testing.TB, c *mcp.Connection, arguments string) (mcp.ToolResult, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	return c.Tools()[0].Handler(ctx, json.RawMessage(arguments))
+}
+
+func TestNoiseAroundTheHandshake(t *testing.T) {
+	c := connect(t, stdioServer(t, "noisy"))
+	result, err := call(t, c, `{"a":1}`)
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1}`, result.Content)
+	assert.Equal(t, []string{`skipped 4 lines of output that are no JSON-RPC messages, the first: "Welcome!"`}, c.Warnings())
+}
+
+func TestByteByByte(t *testing.T) {
+	result, err := call(t, connect(t, stdioServer(t, "byte by byte")), `{}`)
+	require.NoError(t, err)
+	assert.Equal(t, "ok", result.Content)
+}
+
+func TestBrokenAnswersCostTheirCall(t *testing.T) {
+	c := connect(t, stdioServer(t, "broken"))
+	envelope := len(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":""}]}}`)
+	tooLong := fmt.Sprintf("the server's answer of %d bytes is longer than the 67108864 allowed", 70<<20+envelope)
+	for _, kinds := range [][2]string{
+		{"seventy", tooLong},
+		{"last", tooLong},
+		{"cut", "decoding the server's answer: the message is incomplete"},
+		{"comma", "decoding the server's answer: the text is not JSON"},
+		{"deep", "decoding the server's answer: the JSON text nests too deeply"},
+	} {
+		kind, want := kinds[0], kinds[1]
+		_, err := call(t, c, `{"kind":"`+kind+`"}`)
+		assert.EqualError(t, err, `mcp server "test": calling tool "echo": `+want, kind)
+		assert.NotErrorIs(t, err, mcp.ErrServerStopped)
+		assert.NotErrorIs(t, err, mcp.ErrNotSent)
+		result, err := call(t, c, `{}`)
+		require.NoError(t, err, "the call after %s", kind)
+		assert.Equal(t, "ok", result.Content)
+	}
+	result, err := call(t, c, `{"kind":"seventeen"}`)
+	require.NoError(t, err)
+	assert.Len(t, result.Content, 17<<20)
+	assert.NoError(t, c.Err())
+}
+
+func TestOddAnswers(t *testing.T) {
+	c := connect(t, stdioServer(t, "broken"))
+	result, err := call(t, c, `{"kind":"neither"}`)
+	require.NoError(t, err)
+	assert.False(t, result.IsError)
+	assert.NotEmpty(t, result.Content)
+	for kind, want := range map[string]string{"strange error": `{"why":"<b>"}`, "bare error": "no such thing"} {
+		result, err := call(t, c, `{"kind":"`+kind+`"}`)
+		require.NoError(t, err)
+		assert.True(t, result.IsError)
+		assert.Contains(t, result.Content, want)
+	}
+}
+
+func TestServerAsks(t *testing.T) {
+	result, err := call(t, connect(t, stdioServer(t, "asks")), `{}`)
+	require.NoError(t, err)
+	assert.Equal(t, `{"jsonrpc":"2.0","id":"s0","result":{}}
+{"jsonrpc":"2.0","id":"s1","error":{"code":-32601,"message":"this client does not support roots/list"}}
+{"jsonrpc":"2.0","id":"s2","error":{"code":-32601,"message":"this client does not support sampling/createMessage"}}
+{"jsonrpc":"2.0","id":"s3","error":{"code":-32601,"message":"this client does not support elicitation/create"}}
+{"jsonrpc":"2.0","id":"s4","error":{"code":-32601,"message":"this client does not support vendor/x"}}`, result.Content)
+}
+
+func TestFloods(t *testing.T) {
+	for _, name := range []string{"floods", "stderr flood"} {
+		t.Run(name, func(t *testing.T) {
+			c := connect(t, stdioServer(t, name))
+			result, err := call(t, c, `{}`)
+			require.NoError(t, err)
+			assert.Equal(t, "ok", result.Content)
+			assert.Empty(t, c.Warnings())
+		})
+	}
+}
+
+func TestHandshakeOnTheWire(t *testing.T) {
+	c := connect(t, stdioServer(t, "records"))
+	result, err := call(t, c, ` {"q":"a<b && c>d \u2028 \/", "n":12345678901234567890} `)
+	require.NoError(t, err)
+	lines := strings.Split(result.Content, "\n")
+	require.Len(t, lines, 4)
+	assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"github.com/seed94b59a13/mcp","version":"(devel)"},"protocolVersion":"2025-11-25","capabilities":{}}}`, lines[0])
+	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`, lines[1])
+	assert.Equal(t, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`, lines[2])
+	assert.Equal(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"q":"a<b && c>d \u2028 \/","n":12345678901234567890}}}`, lines[3])
+}
+
+func TestCancelledCall(t *testing.T) {
+	c := connect(t, stdioServer(t, "records"))
+	ctx, cancel := context.WithCancel(context.Background())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := c.Tools()[0].Handler(ctx, json.RawMessage(`{"wait":true}`))
+		assert.ErrorIs(t, err, context.Canceled)
+		assert.EqualError(t, err, `mcp server "test": calling tool "echo": context canceled`)
+	})
+	wire := func() string {
+		result, err := call(t, c, `{}`)
+		require.NoError(t, err)
+		return result.Content
+	}
+	sent := func(what string) int { return strings.Count(wire(), what) }
+	require.Eventually(t, func() bool { return sent(`"wait":true`) == 1 }, 10*time.Second, time.Millisecond)
+	cancel()
+	wg.Wait()
+	require.Eventually(t, func() bool { return sent("notifications/cancelled") == 1 }, 10*time.Second, time.Millisecond)
+	id := regexp.MustCompile(`"id":(\d+),.*"wait":true`).FindStringSubmatch(wire())[1]
+	assert.Equal(t, 1, sent(`"params":{"reason":"context canceled","requestId":`+id+`}`))
+	assert.NoError(t, c.Err())
+
+	// A call whose context has ended is never sent.
+	_, err := c.Tools()[0].Handler(ctx, json.RawMessage(`{"never":1}`))
+	assert.ErrorIs(t, err, context.Canceled)
+	assert.ErrorIs(t, err, mcp.ErrNotSent)
+	assert.Zero(t, sent(`"never"`))
+}
+
+func TestLastWordsAreHeard(t *testing.T) {
+	c := connect(t, stdioServer(t, "answers and exits"))
+	result, err := call(t, c, `{}`)
+	require.NoError(t, err)
+	assert.Len(t, result.Content, 1<<20)
+	<-c.Done()
+	assert.ErrorIs(t, c.Err(), mcp.ErrServerStopped)
+	assert.EqualError(t, c.Err(), `mcp server "test": server stopped: exit status 0`)
+	_, err = call(t, c, `{}`)
+	assert.ErrorIs(t, err, mcp.ErrServerStopped)
+	assert.ErrorIs(t, err, mcp.ErrNotSent)
+	assert.Len(t, c.Tools(), 1, "the list stays")
+}
+
+func TestManyCallers(t *testing.T) {
+	c := connect(t, stdioServer(t, "plain"))
+	var wg sync.WaitGroup
+	for i := range 1000 {
+		wg.Go(func() {
+			want := fmt.Sprintf(`{"i":%d}`, i)
+			result, err := call(t, c, want)
+			assert.NoError(t, err)
+			assert.Equal(t, want, result.Content)
+		})
+	}
+	wg.Wait()
+}
