@@ -1,0 +1,516 @@
+package schema
+
+// This file knows the keywords of JSON Schema: which value each takes, and
+// which of their values are schemas themselves.
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+)
+
+type keyword uint8
+
+const (
+	kwUnknown keyword = iota
+	kwSchema
+	kwID
+	kwComment
+	kwAnchor
+	kwRef
+	kwDefs
+	kwDefinitions
+	kwDynamicRef
+	kwDynamicAnchor
+	kwRecursiveRef
+	kwRecursiveAnchor
+	kwVocabulary
+	kwTitle
+	kwDescription
+	kwDefault
+	kwExamples
+	kwDeprecated
+	kwReadOnly
+	kwWriteOnly
+	kwType
+	kwEnum
+	kwConst
+	kwMultipleOf
+	kwMinimum
+	kwMaximum
+	kwExclusiveMinimum
+	kwExclusiveMaximum
+	kwMinLength
+	kwMaxLength
+	kwPattern
+	kwFormat
+	kwPrefixItems
+	kwItems
+	kwAdditionalItems
+	kwMinItems
+	kwMaxItems
+	kwUniqueItems
+	kwContains
+	kwMinContains
+	kwMaxContains
+	kwUnevaluatedItems
+	kwMinProperties
+	kwMaxProperties
+	kwRequired
+	kwDependentRequired
+	kwProperties
+	kwPatternProperties
+	kwAdditionalProperties
+	kwPropertyNames
+	kwUnevaluatedProperties
+	kwDependencies
+	kwAllOf
+	kwAnyOf
+	kwOneOf
+	kwNot
+	kwIf
+	kwThen
+	kwElse
+	kwDependentSchemas
+	kwContentEncoding
+	kwContentMediaType
+	kwContentSchema
+	kwNullable
+	keywords // how many there are; a set of them is a uint64
+)
+
+func keywordOf(name string) keyword {
+	switch name {
+	case "$schema":
+		return kwSchema
+	case "$id":
+		return kwID
+	case "$comment":
+		return kwComment
+	case "$anchor":
+		return kwAnchor
+	case "$ref":
+		return kwRef
+	case "$defs":
+		return kwDefs
+	case "definitions":
+		return kwDefinitions
+	case "$dynamicRef":
+		return kwDynamicRef
+	case "$dynamicAnchor":
+		return kwDynamicAnchor
+	case "$recursiveRef":
+		return kwRecursiveRef
+	case "$recursiveAnchor":
+		return kwRecursiveAnchor
+	case "$vocabulary":
+		return kwVocabulary
+	case "title":
+		return kwTitle
+	case "description":
+		return kwDescription
+	case "default":
+		return kwDefault
+	case "examples":
+		return kwExamples
+	case "deprecated":
+		return kwDeprecated
+	case "readOnly":
+		return kwReadOnly
+	case "writeOnly":
+		return kwWriteOnly
+	case "type":
+		return kwType
+	case "enum":
+		return kwEnum
+	case "const":
+		return kwConst
+	case "multipleOf":
+		return kwMultipleOf
+	case "minimum":
+		return kwMinimum
+	case "maximum":
+		return kwMaximum
+	case "exclusiveMinimum":
+		return kwExclusiveMinimum
+	case "exclusiveMaximum":
+		return kwExclusiveMaximum
+	case "minLength":
+		return kwMinLength
+	case "maxLength":
+		return kwMaxLength
+	case "pattern":
+		return kwPattern
+	case "format":
+		return kwFormat
+	case "prefixItems":
+		return kwPrefixItems
+	case "items":
+		return kwItems
+	case "additionalItems":
+		return kwAdditionalItems
+	case "minItems":
+		return kwMinItems
+	case "maxItems":
+		return kwMaxItems
+	case "uniqueItems":
+		return kwUniqueItems
+	case "contains":
+		return kwContains
+	case "minContains":
+		return kwMinContains
+	case "maxContains":
+		return kwMaxContains
+	case "unevaluatedItems":
+		return kwUnevaluatedItems
+	case "minProperties":
+		return kwMinProperties
+	case "maxProperties":
+		return kwMaxProperties
+	case "required":
+		return kwRequired
+	case "dependentRequired":
+		return kwDependentRequired
+	case "properties":
+		return kwProperties
+	case "patternProperties":
+		return kwPatternProperties
+	case "additionalProperties":
+		return kwAdditionalProperties
+	case "propertyNames":
+		return kwPropertyNames
+	case "unevaluatedProperties":
+		return kwUnevaluatedProperties
+	case "dependencies":
+		return kwDependencies
+	case "allOf":
+		return kwAllOf
+	case "anyOf":
+		return kwAnyOf
+	case "oneOf":
+		return kwOneOf
+	case "not":
+		return kwNot
+	case "if":
+		return kwIf
+	case "then":
+		return kwThen
+	case "else":
+		return kwElse
+	case "dependentSchemas":
+		return kwDependentSchemas
+	case "contentEncoding":
+		return kwContentEncoding
+	case "contentMediaType":
+		return kwContentMediaType
+	case "contentSchema":
+		return kwContentSchema
+	case "nullable":
+		return kwNullable
+	}
+	return kwUnknown
+}
+
+// A want is the kind of value that a keyword takes.
+type want uint8
+
+const (
+	wantAny          want = iota
+	wantGone              // the keyword is in no output
+	wantString            // and so on
+	wantBool              //
+	wantNumber            //
+	wantCount             // an integer that fits in 31 bits
+	wantArray             //
+	wantNames             // an object of lists of strings
+	wantTypes             // see [typeMask]
+	wantEnum              //
+	wantRequired          //
+	wantPattern           //
+	wantSchema            // an object
+	wantSchemas           // a list of objects that is not empty
+	wantSchemaMap         // an object of objects
+	wantSchemaOrBool      //
+)
+
+var wants = [keywords]want{
+	kwSchema: wantGone, kwID: wantGone, kwAnchor: wantGone, kwRef: wantGone, kwDefs: wantGone, kwDefinitions: wantGone,
+	kwDynamicRef: wantGone, kwDynamicAnchor: wantGone, kwRecursiveRef: wantGone, kwRecursiveAnchor: wantGone,
+	kwVocabulary: wantGone, kwAdditionalItems: wantGone, kwDependencies: wantGone, kwNullable: wantGone,
+	kwUnevaluatedItems: wantGone, kwUnevaluatedProperties: wantGone,
+	kwComment: wantString, kwTitle: wantString, kwDescription: wantString, kwFormat: wantString,
+	kwContentEncoding: wantString, kwContentMediaType: wantString,
+	kwDeprecated: wantBool, kwReadOnly: wantBool, kwWriteOnly: wantBool, kwUniqueItems: wantBool,
+	kwMultipleOf: wantNumber, kwMinimum: wantNumber, kwMaximum: wantNumber,
+	kwExclusiveMinimum: wantNumber, kwExclusiveMaximum: wantNumber,
+	kwMinLength: wantCount, kwMaxLength: wantCount, kwMinItems: wantCount, kwMaxItems: wantCount,
+	kwMinContains: wantCount, kwMaxContains: wantCount, kwMinProperties: wantCount, kwMaxProperties: wantCount,
+	kwExamples: wantArray, kwDependentRequired: wantNames, kwType: wantTypes, kwEnum: wantEnum,
+	kwRequired: wantRequired, kwPattern: wantPattern,
+	kwItems: wantSchema, kwContains: wantSchema, kwPropertyNames: wantSchema, kwContentSchema: wantSchema,
+	kwNot: wantSchema, kwIf: wantSchema, kwThen: wantSchema, kwElse: wantSchema,
+	kwPrefixItems: wantSchemas, kwAllOf: wantSchemas, kwAnyOf: wantSchemas, kwOneOf: wantSchemas,
+	kwProperties: wantSchemaMap, kwPatternProperties: wantSchemaMap, kwDependentSchemas: wantSchemaMap,
+	kwAdditionalProperties: wantSchemaOrBool,
+}
+
+// holds says how many schemas a value holds.
+type holds uint8
+
+const (
+	noSchema holds = iota
+	oneSchema
+	listOfSchemas
+	namedSchemas
+)
+
+// schemasIn is what the keyword's value v holds, for v of any draft and kind.
+func schemasIn(k keyword, v *node) holds {
+	switch wants[k] {
+	case wantSchema, wantSchemaOrBool:
+		if k != kwItems || v.kind != '[' {
+			return oneSchema
+		}
+		return listOfSchemas
+	case wantSchemas:
+		if v.kind == '[' {
+			return listOfSchemas
+		}
+	case wantSchemaMap:
+		if v.kind == '{' {
+			return namedSchemas
+		}
+	}
+	switch {
+	case k == kwUnevaluatedItems, k == kwUnevaluatedProperties, k == kwAdditionalItems:
+		return oneSchema
+	case k == kwDependencies && v.kind == '{':
+		return namedSchemas
+	}
+	return noSchema
+}
+
+// has reports whether a set of keywords holds k.
+func has(set uint64, k keyword) bool { return set>>k&1 != 0 }
+
+// Sets of keywords. A schema in place is about the same value as its parent,
+// the others are about a part of that value and so one level deeper.
+const (
+	inPlaceKeywords = 1<<kwAllOf | 1<<kwAnyOf | 1<<kwOneOf | 1<<kwNot | 1<<kwIf | 1<<kwThen | 1<<kwElse |
+		1<<kwDependentSchemas | 1<<kwDependencies
+
+	// rootless are those that a root cannot have.
+	rootless = inPlaceKeywords | 1<<kwEnum | 1<<kwConst | 1<<kwComment
+
+	objectKeywords = 1<<kwProperties | 1<<kwRequired | 1<<kwPatternProperties | 1<<kwAdditionalProperties |
+		1<<kwPropertyNames | 1<<kwDependentRequired | 1<<kwDependentSchemas | 1<<kwMinProperties | 1<<kwMaxProperties
+	arrayKeywords = 1<<kwItems | 1<<kwPrefixItems | 1<<kwContains | 1<<kwMinContains | 1<<kwMaxContains |
+		1<<kwMinItems | 1<<kwMaxItems | 1<<kwUniqueItems
+
+	annotations = 1<<kwTitle | 1<<kwDescription | 1<<kwDefault | 1<<kwExamples | 1<<kwDeprecated |
+		1<<kwReadOnly | 1<<kwWriteOnly | 1<<kwComment | 1<<kwUnknown
+
+	// since2019 are those that older drafts do not know.
+	since2019 = 1<<kwDependentRequired | 1<<kwDependentSchemas | 1<<kwMinContains | 1<<kwMaxContains |
+		1<<kwPrefixItems | 1<<kwUnevaluatedItems | 1<<kwUnevaluatedProperties
+)
+
+// groups are keywords whose meanings depend on each other: two schemas that
+// both have one of a group cannot be made one by putting their members together.
+var groups = []uint64{
+	1<<kwProperties | 1<<kwPatternProperties | 1<<kwAdditionalProperties | 1<<kwUnevaluatedProperties,
+	1<<kwItems | 1<<kwPrefixItems | 1<<kwAdditionalItems | 1<<kwUnevaluatedItems | 1<<kwContains | 1<<kwMinContains | 1<<kwMaxContains,
+	1<<kwIf | 1<<kwThen | 1<<kwElse,
+	1<<kwMinimum | 1<<kwExclusiveMinimum,
+	1<<kwMaximum | 1<<kwExclusiveMaximum,
+	1<<kwType | 1<<kwNullable,
+	1<<kwEnum | 1<<kwNullable,
+}
+
+// Types of JSON values, as a set. An integral number is an isInteger, any
+// other an isNumber; the schema type number allows both.
+type types uint8
+
+const (
+	isNull types = 1 << iota
+	isBoolean
+	isInteger
+	isNumber
+	isString
+	isArray
+	isObject
+	anyType types = 1<<iota - 1
+)
+
+func typeNamed(name string) types {
+	switch name {
+	case "null":
+		return isNull
+	case "boolean":
+		return isBoolean
+	case "integer":
+		return isInteger
+	case "number":
+		return isInteger | isNumber
+	case "string":
+		return isString
+	case "array":
+		return isArray
+	case "object":
+		return isObject
+	}
+	return 0
+}
+
+// properType is the JSON Schema name that a server means by one that is near:
+// another case, or the word of a programming language. It is empty when unknown.
+func properType(name string) string {
+	name = strings.ToLower(name)
+	switch name {
+	case "int", "long":
+		return "integer"
+	case "float", "double":
+		return "number"
+	case "bool":
+		return "boolean"
+	case "str":
+		return "string"
+	case "dict":
+		return "object"
+	case "list":
+		return "array"
+	}
+	if typeNamed(name) == 0 {
+		return ""
+	}
+	return name
+}
+
+// typeMask is what a schema's type keyword allows: everything where it is
+// missing or says nothing that is understood.
+func typeMask(value *node) types {
+	switch {
+	case value.is('"'):
+		if t := typeNamed(properType(value.string())); t != 0 {
+			return t
+		}
+	case value.is('['):
+		var all types
+		for _, m := range value.members {
+			t := typeNamed(properType(m.value.string()))
+			if t == 0 {
+				return anyType
+			}
+			all |= t
+		}
+		if all != 0 {
+			return all
+		}
+	}
+	return anyType
+}
+
+// typeOf is the type of a value. A number with an exponent counts as integral
+// and as not, since its text does not tell.
+func typeOf(kind byte, text string) types {
+	switch kind {
+	case '{':
+		return isObject
+	case '[':
+		return isArray
+	case '"':
+		return isString
+	case 't', 'f':
+		return isBoolean
+	case 'n':
+		return isNull
+	}
+	if strings.ContainsAny(text, "eE") {
+		return isInteger | isNumber
+	}
+	if _, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") != "" {
+		return isNumber
+	}
+	return isInteger
+}
+
+// isCount reports whether a number's text is one that readers take for a count.
+func isCount(text string) bool {
+	if whole, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") == "" {
+		text = whole
+	}
+	n, err := strconv.ParseInt(text, 10, 32)
+	return err == nil && n >= 0
+}
+
+// isFinite reports whether a number's text fits a double.
+func isFinite(text string) bool {
+	if len(text) < 20 && strings.IndexByte(text, 'e') < 0 && strings.IndexByte(text, 'E') < 0 {
+		return true
+	}
+	_, err := strconv.ParseFloat(text, 64)
+	return err == nil
+}
+
+// takenPattern reports whether every provider's engine takes the pattern: it
+// is one of RE2, and no class of it holds a bracket that some engines read as
+// the start of a nested class, or starts with one that they read as its end.
+func takenPattern(pattern string) bool {
+	inClass := false
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '\\':
+			i++
+			if i < len(pattern) && strings.IndexByte("QECzAZ", pattern[i]) >= 0 {
+				return false // RE2's own, and something else elsewhere
+			}
+		case '[':
+			if inClass {
+				return false
+			}
+			if inClass = true; strings.HasPrefix(pattern[i+1:], "]") || strings.HasPrefix(pattern[i+1:], "^]") {
+				return false
+			}
+		case ']':
+			inClass = false
+		case '(':
+			if !inClass && strings.HasPrefix(pattern[i+1:], "?") && !strings.HasPrefix(pattern[i+1:], "?:") {
+				return false // named groups and flags differ between engines
+			}
+		}
+	}
+	if len(pattern) > maxPattern {
+		return false
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	return err == nil && parsed != nil
+}
+
+// maxPattern keeps the work that a pattern makes for its readers in bounds.
+const maxPattern = 4096
+
+func compilePattern(pattern string) *regexp.Regexp {
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil
+	}
+	return re
+}
+
+// legalName reports whether every provider takes name as a property's.
+func legalName[T string | []byte](name T) bool {
+	if len(name) == 0 || len(name) > maxName {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		if !letter && (i == 0 || c != '.' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return true
+}
+
+const maxName = 64

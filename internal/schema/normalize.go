@@ -1,0 +1,184 @@
+// Package schema gives the input schemas of tools the form that every
+// provider's JSON Schema entry takes in non-strict mode, and gives the
+// arguments that models write the form that servers expect.
+//
+// A normal schema accepts whatever the server's own schema accepts, renamed
+// properties apart, and those that the matching branch of a root union does not
+// name. What it cannot express becomes an English sentence, a clause, at the end
+// of the description there. The rules, which the code cites by number:
+//
+//  1. The root has type object and properties, and none of $schema, $id,
+//     $anchor, $comment.
+//  2. The root has no other schema in place: allOf is merged, anyOf and oneOf
+//     become the union of their properties and the intersection of what they
+//     require; not, if, dependentSchemas, enum and const become clauses.
+//  3. Local references are inlined, recursive ones until they repeat; what is
+//     beyond the size bound becomes generic. Others are unconstrained.
+//  4. Schemas nest at most 10 levels, the root counted. A level is a part of
+//     the value: a property, an item. Below, and past 8 schemas in place within
+//     one another, they become generic.
+//  5. Older drafts become 2020-12, and types that are near one become it.
+//  6. Arrays have items; there are no boolean schemas but additionalProperties.
+//  7. What is required is distinct, a string and a property.
+//  8. Lists of values are distinct, not empty, and of the declared types; so
+//     are defaults. Keywords with values of a wrong kind are gone.
+//  9. Patterns are those that every engine takes.
+//  10. Properties have names that every provider takes.
+//  11. Whether a name is a keyword or a parameter depends on where it is, never
+//     on the name.
+//
+// A change that widens a schema narrows what is around it in some places: under
+// not, if, contains, and in a branch of oneOf. So each pass says whether it
+// widened, and those are dropped, or made an anyOf.
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+const (
+	maxLevels  = 10
+	maxInPlace = 8
+	maxChain   = 32 // references that lead to one another
+
+	// A normal schema has at most maxGrowth times the bytes of its original,
+	// and maxExtra more.
+	maxGrowth = 8
+	maxExtra  = 16 << 10
+)
+
+// A Normalizer makes schemas normal. The zero value is ready to use.
+type Normalizer struct {
+	// Clean returns a title or description without what a model must not see.
+	// It must not change what it returned itself. It is not called for text of
+	// plain ASCII without escapes other than those of line ends, tabs, quotes
+	// and slashes. Nil keeps all text.
+	Clean func(string) string
+}
+
+// Normalize is [Normalizer.Normalize] without cleaning.
+func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
+	return Normalizer{}.Normalize(schema)
+}
+
+// Normalize returns the normal form of an input schema and the plan for the
+// arguments. The schema is JSON that [raw.Scan] and [raw.Repair] went over; nil,
+// null and true are the schema of a tool without parameters.
+//
+// A schema that is normal already keeps its bytes, white space between them
+// apart. It is returned as it is when there is none, else as a copy. Normalizing
+// the result again changes nothing. The plan reads the schema later, so its
+// bytes must stay as they are.
+//
+// An error says why the schema is none for arguments, such as "its input schema
+// is an array".
+func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
+	if normal, spaced := z.isNormal(schema); normal {
+		out = schema
+		if spaced {
+			out = compact(schema)
+		}
+		return out, newPlan(schema, nil), nil
+	}
+	schema = bytes.TrimSpace(schema)
+	if raw.Null(schema) || string(schema) == "true" {
+		return json.RawMessage(`{"type":"object","properties":{}}`), nil, nil
+	}
+	if !raw.Valid(schema) {
+		return nil, nil, errors.New("its input schema is not JSON")
+	}
+	switch typeOfText(schema) {
+	case isObject:
+	case isArray:
+		return nil, nil, errors.New("its input schema is an array")
+	case isString:
+		return nil, nil, errors.New("its input schema is a string")
+	case isBoolean:
+		return nil, nil, errNoObject
+	default:
+		return nil, nil, errors.New("its input schema is a number")
+	}
+	var names *renaming
+	limit := maxGrowth*len(schema) + maxExtra
+	for _, quiet := range []bool{false, true} {
+		out, names, err = z.rewrite(schema, quiet)
+		if err != nil {
+			return nil, nil, err
+		}
+		// What one rule makes may be work for another, rarely.
+		for range 3 {
+			if len(out) > limit {
+				break
+			}
+			if normal, _ := z.isNormal(out); normal {
+				return out, newPlan(schema, names), nil
+			}
+			if out, _, err = z.rewrite(out, quiet); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return json.RawMessage(giveUp), newPlan(schema, nil), nil
+}
+
+// giveUp stands for a schema that no pass made normal; none is known.
+const giveUp = `{"type":"object","properties":{},"description":"The parameters cannot be described."}`
+
+// rewrite goes over the schema once. A quiet one says no clauses and keeps no
+// references, for schemas whose normal form would be too large.
+func (z Normalizer) rewrite(schema []byte, quiet bool) (json.RawMessage, *renaming, error) {
+	n := parse(string(schema))
+	w := rewriter{doc: newDocument(n), clean: z.Clean, quiet: quiet}
+	if !quiet {
+		w.left = maxGrowth/2*len(schema) + maxExtra/2
+	}
+	if bytes.Contains(schema, []byte("ef")) || bytes.IndexByte(schema, '\\') >= 0 {
+		w.active = append(w.active, n)
+		n = w.expand(n, n, 1, 0)
+	}
+	w.names = newRenaming(n)
+	n, err := w.root(n)
+	if err != nil {
+		return nil, nil, err
+	}
+	w.fix(n, 1, 0)
+	return n.append(make([]byte, 0, len(schema)+len(schema)/4)), w.names, nil
+}
+
+// A rewriter is one run over one schema.
+type rewriter struct {
+	doc    *document
+	clean  func(string) string
+	names  *renaming // nil when all names are legal
+	quiet  bool
+	left   int     // bytes that may still be copied; references become generic when none are left
+	active []*node // the targets of the references that are being expanded
+}
+
+// say adds a clause to the schema's description.
+func (w *rewriter) say(n *node, clause string) {
+	description := n.get("description").string()
+	if w.quiet || strings.Contains(description, clause) {
+		return
+	}
+	if description != "" {
+		clause = description + " " + clause
+	}
+	n.set("description", newString(clause))
+}
+
+// clauseDeep is said where a schema became generic.
+const clauseDeep = "Its inner structure is left out."
+
+// briefly cuts s to about limit bytes.
+func briefly(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}

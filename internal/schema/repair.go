@@ -1,0 +1,291 @@
+package schema
+
+// This file repairs arguments. It changes what is certainly meant otherwise and
+// keeps all other bytes; whether arguments are right is for the server to say.
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// Repair returns the arguments as the server takes them. Nothing, white space
+// and null are an object without members; a string that holds an object is that
+// object. In the object:
+//
+//   - A string where the schema allows none is decoded, where it is the text of
+//     an object, array, number, integer or boolean that is allowed.
+//   - A number such as 3.0 loses its fraction where only integers are allowed.
+//   - A property that is null, not required and not allowed to be is left out.
+//   - A renamed property has its own name again.
+//   - Bytes that are not UTF-8 and lone surrogates are U+FFFD.
+//
+// All else keeps its bytes. Where there is nothing to repair, the result is a
+// part of arguments and nothing is allocated after a first call.
+//
+// An error is for the model: it says what is wrong with the arguments and which
+// parameters are expected, in at most about 2 KiB.
+func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
+	arguments = bytes.Trim(arguments, " \t\r\n")
+	if raw.Null(arguments) {
+		return json.RawMessage("{}"), nil
+	}
+	if arguments[0] == '"' && raw.Valid(arguments) {
+		inner := bytes.Trim(raw.AppendString(nil, arguments), " \t\r\n")
+		if len(inner) == 0 || inner[0] != '{' {
+			return nil, p.refuse("they are a string, not an object")
+		}
+		arguments = inner
+	}
+	end, err := raw.Scan(arguments)
+	if err != nil {
+		return nil, p.refuse(err.Error())
+	}
+	if end < len(arguments) {
+		return nil, p.refuse("there is more text after the JSON value")
+	}
+	switch typeOfText(arguments) {
+	case isObject:
+	case isArray:
+		return nil, p.refuse("they are an array, not an object")
+	case isBoolean:
+		return nil, p.refuse("they are a boolean, not an object")
+	default:
+		return nil, p.refuse("they are a number, not an object")
+	}
+	arguments = raw.Repair(arguments)
+	r := repairer{data: arguments}
+	shape := p.shape()
+	if shape == nil || shape.allowed&isObject == 0 {
+		shape = &nothing
+	}
+	r.object(0, shape, 0)
+	if r.twice != nil {
+		return nil, p.refuse(fmt.Sprintf("the key %q is there twice", briefly(string(r.twice), maxName)))
+	}
+	if len(r.edits) == 0 {
+		return arguments, nil
+	}
+	out := r.apply()
+	if r.decoded && !raw.Valid(out) { // nested too deeply, together
+		return arguments, nil
+	}
+	return out, nil
+}
+
+var nothing shape // says nothing about any property
+
+func (p *Plan) refuse(reason string) error {
+	return errors.New("reading the arguments: " + reason + "; " + p.expected())
+}
+
+// A repairer collects the edits to arguments, in order.
+type repairer struct {
+	data    []byte
+	edits   []edit
+	twice   []byte // a key that the outermost object has twice
+	decoded bool   // a string became another value
+}
+
+type edit struct {
+	start, end int
+	text       []byte
+}
+
+func (r *repairer) apply() []byte {
+	out := make([]byte, 0, len(r.data)+64)
+	at := 0
+	for _, e := range r.edits {
+		out = append(append(out, r.data[at:e.start]...), e.text...)
+		at = e.end
+	}
+	return append(out, r.data[at:]...)
+}
+
+func (r *repairer) space(at int) int {
+	for at < len(r.data) && strings.IndexByte(" \t\r\n", r.data[at]) >= 0 {
+		at++
+	}
+	return at
+}
+
+// value passes the value at at and returns where it ends. depth counts the
+// values around it, strings that were decoded among them.
+func (r *repairer) value(at int, s *shape, depth int) (end int) {
+	c := r.data[at]
+	if s != nil && depth < raw.MaxDepth {
+		if c == '{' && s.allowed&isObject != 0 {
+			return r.object(at, s, depth)
+		}
+		if c == '[' && s.allowed&isArray != 0 {
+			return r.array(at, s, depth)
+		}
+	}
+	n, err := raw.Scan(r.data[at:])
+	if err != nil {
+		return len(r.data)
+	}
+	end = at + n
+	if s == nil {
+		return end
+	}
+	switch text := r.data[at:end]; {
+	case c == '"' && s.allowed&isString == 0:
+		if decoded := decode(text, s, depth); decoded != nil {
+			r.edits = append(r.edits, edit{at, end, decoded})
+			r.decoded = true
+		}
+	case (c == '-' || c >= '0' && c <= '9') && s.allowed&(isInteger|isNumber) == isInteger:
+		if whole, fraction, ok := bytes.Cut(text, []byte(".")); ok && len(bytes.Trim(fraction, "0")) == 0 && string(whole) != "-0" {
+			r.edits = append(r.edits, edit{at + len(whole), end, nil})
+		}
+	}
+	return end
+}
+
+// decode returns the value that the string is the text of, nil when it is not
+// certain that the value is meant.
+func decode(text []byte, s *shape, depth int) []byte {
+	inner := raw.AppendString(nil, text)
+	if len(inner) == 0 {
+		return nil
+	}
+	switch c := inner[0]; {
+	case c == 't' || c == 'f':
+		if s.allowed&isBoolean != 0 && (string(inner) == "true" || string(inner) == "false") {
+			return inner
+		}
+		return nil
+	case c == '-' || c >= '0' && c <= '9':
+		t := typeOfText(inner)
+		if s.allowed&(isInteger|isNumber) == isInteger && bytes.ContainsAny(inner, ".eE") {
+			return nil
+		}
+		if s.allowed&t == 0 || !raw.Valid(inner) || inner[len(inner)-1] == ' ' {
+			return nil
+		}
+		if c := inner[len(inner)-1]; c < '0' || c > '9' {
+			return nil // white space follows
+		}
+		return inner
+	}
+	inner = bytes.Trim(inner, " \t\r\n")
+	if len(inner) == 0 {
+		return nil
+	}
+	switch t := typeOfText(inner); {
+	case t&(isObject|isArray) == 0 || s.allowed&t == 0 || inner[0] != '{' && inner[0] != '[':
+		return nil
+	case !raw.Valid(inner):
+		return nil
+	}
+	nested := repairer{data: raw.Repair(inner)}
+	nested.value(0, s, depth+1)
+	if len(nested.edits) == 0 {
+		return nested.data
+	}
+	return nested.apply()
+}
+
+func (r *repairer) array(at int, s *shape, depth int) (end int) {
+	at = r.space(at + 1)
+	for i := 0; at < len(r.data) && r.data[at] != ']'; i++ {
+		sub := s.items
+		if i < len(s.prefix) {
+			sub = s.prefix[i]
+		}
+		if at = r.space(r.value(at, sub, depth+1)); at < len(r.data) && r.data[at] == ',' {
+			at = r.space(at + 1)
+		}
+	}
+	return at + 1
+}
+
+func (r *repairer) object(at int, s *shape, depth int) (end int) {
+	var few [fewNames][]byte
+	keys := few[:0]
+	keep := !s.aliased || !r.mixes(at, s)
+	at = r.space(at + 1)
+	kept, mark := at, len(r.edits) // where the last kept member ends, and the edits up to there
+	for at < len(r.data) && r.data[at] == '"' {
+		start := at
+		at = r.stringEnd(at)
+		key := r.data[start+1 : at-1]
+		if bytes.IndexByte(key, '\\') >= 0 {
+			key = raw.AppendString(nil, r.data[start:at])
+		}
+		if depth == 0 {
+			keys = append(keys, key)
+		}
+		keyEnd := at
+		at = r.space(r.space(at) + 1) // past the colon
+		p := s.find(key)
+		sub := s.rest
+		if p != nil {
+			sub = p.shape
+		}
+		dropped := p != nil && !p.required && sub != nil && sub.allowed&isNull == 0 && bytes.HasPrefix(r.data[at:], []byte("null"))
+		if p != nil && p.alias != "" && string(key) == p.alias && keep && !dropped {
+			r.edits = append(r.edits, edit{start, keyEnd, raw.AppendQuote(nil, p.name)})
+		}
+		at = r.value(at, sub, depth+1)
+		valueEnd := at
+		if at = r.space(at); at < len(r.data) && r.data[at] == ',' {
+			at = r.space(at + 1)
+			if dropped {
+				r.edits = append(r.edits, edit{start, at, nil})
+			}
+		} else if dropped {
+			// The last one: with the comma before it, and with those before it
+			// that are gone too.
+			r.edits = append(r.edits[:mark], edit{kept, valueEnd, nil})
+		}
+		if !dropped {
+			kept, mark = valueEnd, len(r.edits)
+		}
+	}
+	if depth == 0 && !distinctTexts(keys) {
+		r.twice = duplicate(keys)
+	}
+	return at + 1
+}
+
+// mixes reports whether the object at at has a property by its name and by its
+// alias: then the alias is a name of its own.
+func (r *repairer) mixes(at int, s *shape) bool {
+	var seen []*property
+	for name := range raw.Members(r.data[at:]) {
+		if p := s.find(name); p != nil && p.alias != "" {
+			if slices.Contains(seen, p) {
+				return true
+			}
+			seen = append(seen, p)
+		}
+	}
+	return false
+}
+
+func (r *repairer) stringEnd(at int) int {
+	for at++; at < len(r.data) && r.data[at] != '"'; at++ {
+		if r.data[at] == '\\' {
+			at++
+		}
+	}
+	return min(at+1, len(r.data))
+}
+
+func duplicate(keys [][]byte) []byte {
+	seen := map[string]bool{}
+	for _, key := range keys {
+		if seen[string(key)] {
+			return key
+		}
+		seen[string(key)] = true
+	}
+	return nil
+}

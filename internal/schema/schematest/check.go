@@ -1,0 +1,326 @@
+// Package schematest checks schemas against the rules of the providers' JSON
+// Schema entries in non-strict mode.
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/stretchr/testify/assert"
+)
+
+// Check reports what a provider would refuse in the schema as test errors. It
+// returns whether there was nothing.
+func Check(t testing.TB, schema []byte) bool {
+	t.Helper()
+	problems := Problems(schema)
+	return assert.Empty(t, problems, "%s", schema)
+}
+
+// Problems lists what a provider would refuse in the schema.
+func Problems(schema []byte) []string {
+	var c checker
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, schema); err != nil {
+		return []string{err.Error()}
+	}
+	if !bytes.Equal(compact.Bytes(), schema) {
+		c.add("root", "has white space")
+	}
+	root, ok := decode(schema).(object)
+	if !ok {
+		return []string{"the root is no object"}
+	}
+	c.root(root)
+	c.schema("root", root, 1, 0)
+	parsed := new(jsonschema.Schema)
+	if err := json.Unmarshal(schema, parsed); err != nil {
+		c.add("root", "is not read: %v", err)
+	} else if _, err := parsed.Resolve(nil); err != nil {
+		c.add("root", "does not resolve: %v", err)
+	}
+	return c.problems
+}
+
+type object = map[string]any
+
+type checker struct{ problems []string }
+
+func (c *checker) add(at, format string, args ...any) {
+	c.problems = append(c.problems, at+": "+fmt.Sprintf(format, args...))
+}
+
+func decode(schema []byte) any {
+	d := json.NewDecoder(bytes.NewReader(schema))
+	d.UseNumber()
+	var v any
+	if d.Decode(&v) != nil {
+		return nil
+	}
+	return v
+}
+
+// root: OpenAI and Anthropic refuse other roots, and xAI and Bedrock $schema.
+func (c *checker) root(root object) {
+	if root["type"] != "object" {
+		c.add("root", "has type %v", root["type"])
+	}
+	if _, ok := root["properties"].(object); !ok {
+		c.add("root", "has no properties")
+	}
+	for _, name := range []string{
+		"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "dependentSchemas", "enum", "const", "$schema", "$id", "$anchor", "$comment",
+	} {
+		if _, ok := root[name]; ok {
+			c.add("root", "has %s", name)
+		}
+	}
+}
+
+var (
+	// Anthropic's and Gemini's rules for property names, together.
+	propertyName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.-]{0,63}$`)
+	nestedClass  = regexp.MustCompile(`\[(?:[^\]\\]|\\.)*\[`)
+	typeNames    = []string{"null", "boolean", "integer", "number", "string", "array", "object"}
+)
+
+const (
+	maxLevels  = 10 // OpenAI's
+	maxInPlace = 8
+)
+
+func (c *checker) schema(at string, s object, level, inPlace int) {
+	if len(s) == 0 {
+		return
+	}
+	if level > maxLevels || inPlace > maxInPlace {
+		c.add(at, "is at level %d, %d in place", level, inPlace)
+	}
+	for _, name := range []string{
+		// Not every provider reads these, or these forms.
+		"$ref", "$defs", "definitions", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$id", "$anchor", "$schema",
+		"additionalItems", "dependencies", "nullable",
+	} {
+		if _, ok := s[name]; ok {
+			c.add(at, "has %s", name)
+		}
+	}
+	types := c.types(at, s)
+	if slices.Contains(types, "array") && s["items"] == nil {
+		c.add(at, "has no items") // OpenAI, Gemini
+	}
+	c.numbers(at, s)
+	c.values(at, s, types)
+	c.strings(at, s)
+	c.properties(at, s, level)
+	for _, name := range []string{"items", "contains", "propertyNames", "contentSchema", "unevaluatedProperties", "unevaluatedItems"} {
+		c.one(at, s, name, level+1, 0)
+	}
+	for _, name := range []string{"not", "if", "then", "else"} {
+		c.one(at, s, name, level, inPlace+1)
+	}
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		c.list(at, s, name, level, inPlace+1)
+	}
+	c.list(at, s, "prefixItems", level+1, 0)
+	c.named(at, s, "patternProperties", level+1, 0)
+	c.named(at, s, "dependentSchemas", level, inPlace+1)
+	if b, ok := s["additionalProperties"]; ok {
+		if _, isBool := b.(bool); !isBool {
+			c.one(at, s, "additionalProperties", level+1, 0)
+		}
+	}
+}
+
+func (c *checker) types(at string, s object) []string {
+	v, ok := s["type"]
+	if !ok {
+		return nil
+	}
+	var list []string
+	switch v := v.(type) {
+	case string:
+		list = []string{v}
+	case []any:
+		for _, item := range v {
+			name, _ := item.(string)
+			if slices.Contains(list, name) {
+				c.add(at, "has type %s twice", name)
+			}
+			list = append(list, name)
+		}
+	}
+	for _, name := range list {
+		if !slices.Contains(typeNames, name) {
+			c.add(at, "has type %q", name)
+		}
+	}
+	if len(list) == 0 {
+		c.add(at, "has type %v", v)
+	}
+	return list
+}
+
+func (c *checker) numbers(at string, s object) {
+	for _, name := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
+		if v, ok := s[name]; ok {
+			if _, ok := v.(json.Number); !ok {
+				c.add(at, "has %s %v", name, v) // Anthropic: boolean bounds
+			}
+		}
+	}
+	for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"} {
+		if v, ok := s[name]; ok {
+			if n, ok := v.(json.Number); !ok || strings.HasPrefix(string(n), "-") && strings.Trim(string(n), "-0.") != "" {
+				c.add(at, "has %s %v", name, v)
+			}
+		}
+	}
+}
+
+func (c *checker) values(at string, s object, types []string) {
+	if v, ok := s["enum"]; ok {
+		list, _ := v.([]any)
+		if len(list) == 0 {
+			c.add(at, "has enum %v", v)
+		}
+		seen := map[string]bool{}
+		for _, item := range list {
+			text, _ := json.Marshal(item)
+			if seen[string(text)] {
+				c.add(at, "has %s twice in its enum", text)
+			}
+			seen[string(text)] = true
+			if !fits(item, types) {
+				c.add(at, "has enum value %s, which its type excludes", text)
+			}
+		}
+	}
+	if v, ok := s["default"]; ok && !fits(v, types) {
+		c.add(at, "has default %v, which its type excludes", v)
+	}
+	if v, ok := s["examples"]; ok {
+		if _, ok := v.([]any); !ok {
+			c.add(at, "has examples %v", v)
+		}
+	}
+}
+
+func fits(v any, types []string) bool {
+	if len(types) == 0 {
+		return true
+	}
+	name := ""
+	switch v := v.(type) {
+	case nil:
+		name = "null"
+	case bool:
+		name = "boolean"
+	case string:
+		name = "string"
+	case []any:
+		name = "array"
+	case object:
+		name = "object"
+	case json.Number:
+		if slices.Contains(types, "number") {
+			return true
+		}
+		whole, fraction, _ := strings.Cut(string(v), ".")
+		name = "integer"
+		if strings.Trim(fraction, "0") != "" && !strings.ContainsAny(whole+fraction, "eE") {
+			name = "number"
+		}
+	}
+	return slices.Contains(types, name)
+}
+
+func (c *checker) strings(at string, s object) {
+	for _, name := range []string{"title", "description", "format", "pattern", "contentEncoding", "contentMediaType"} {
+		if v, ok := s[name]; ok {
+			if _, ok := v.(string); !ok {
+				c.add(at, "has %s %v", name, v)
+			}
+		}
+	}
+	if pattern, ok := s["pattern"].(string); ok {
+		if _, err := regexp.Compile(pattern); err != nil || nestedClass.MatchString(strings.ReplaceAll(pattern, `\[`, "")) {
+			c.add(at, "has pattern %s", pattern)
+		}
+	}
+}
+
+func (c *checker) properties(at string, s object, level int) {
+	c.named(at, s, "properties", level+1, 0)
+	props, _ := s["properties"].(object)
+	for name := range props {
+		if !propertyName.MatchString(name) {
+			c.add(at, "has property %q", name)
+		}
+	}
+	v, ok := s["required"]
+	if !ok {
+		return
+	}
+	list, ok := v.([]any)
+	if !ok {
+		c.add(at, "has required %v", v)
+	}
+	seen := map[string]bool{}
+	for _, item := range list {
+		name, ok := item.(string)
+		if _, known := props[name]; !ok || !known || seen[name] {
+			c.add(at, "requires %v", item)
+		}
+		seen[name] = true
+	}
+}
+
+func (c *checker) one(at string, s object, name string, level, inPlace int) {
+	if v, ok := s[name]; ok {
+		c.sub(at+"."+name, v, level, inPlace)
+	}
+}
+
+func (c *checker) sub(at string, v any, level, inPlace int) {
+	s, ok := v.(object)
+	if !ok {
+		c.add(at, "is no schema in the form of an object")
+		return
+	}
+	c.schema(at, s, level, inPlace)
+}
+
+func (c *checker) list(at string, s object, name string, level, inPlace int) {
+	v, ok := s[name]
+	if !ok {
+		return
+	}
+	list, _ := v.([]any)
+	if len(list) == 0 {
+		c.add(at, "has %s %v", name, v)
+	}
+	for i, item := range list {
+		c.sub(fmt.Sprintf("%s.%s[%d]", at, name, i), item, level, inPlace)
+	}
+}
+
+func (c *checker) named(at string, s object, name string, level, inPlace int) {
+	v, ok := s[name]
+	if !ok {
+		return
+	}
+	subs, ok := v.(object)
+	if !ok {
+		c.add(at, "has %s %v", name, v)
+	}
+	for key, sub := range subs {
+		c.sub(at+"."+name+"."+key, sub, level, inPlace)
+	}
+}

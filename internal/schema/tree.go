@@ -1,0 +1,266 @@
+package schema
+
+// This file is the JSON tree: it keeps the order of members and the text of
+// scalars, so what no rule touches is written as it was read.
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// A node is one JSON value. Nodes that are no schemas (the value of an enum,
+// of a default) are shared between copies and never changed in place.
+type node struct {
+	kind    byte     // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
+	widened bool     // it accepts more than what it stands for
+	text    string   // a scalar's JSON text
+	members []member // of an object, or the nameless ones of an array
+}
+
+type member struct {
+	name  string
+	value *node
+}
+
+func newObject(members ...member) *node { return &node{kind: '{', members: members} }
+func newArray(members ...member) *node  { return &node{kind: '[', members: members} }
+func newString(s string) *node {
+	return &node{kind: '"', text: string(raw.AppendQuote(nil, s))}
+}
+func newCount(n int) *node { return &node{kind: '0', text: strconv.Itoa(n)} }
+func newTrue() *node       { return &node{kind: 't', text: "true"} }
+
+// parse reads text, which [raw.Scan] has accepted, so that the recursion is
+// bounded. Of members with one name the last value counts, in the place of the
+// first.
+func parse(text string) *node {
+	p := parser{text: text}
+	return p.value()
+}
+
+type parser struct {
+	text  string
+	at    int
+	nodes []node // room for the next ones: they are made many at a time
+}
+
+func (p *parser) space() byte {
+	for ; p.at < len(p.text); p.at++ {
+		if c := p.text[p.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
+			return c
+		}
+	}
+	return 0
+}
+
+func (p *parser) value() *node {
+	if len(p.nodes) == 0 {
+		p.nodes = make([]node, min(64, 1+(len(p.text)-p.at)/8))
+	}
+	n := &p.nodes[0]
+	p.nodes = p.nodes[1:]
+	switch c := p.space(); c {
+	case '{', '[':
+		n.kind = c
+		p.at++
+		for c = p.space(); c != '}' && c != ']' && c != 0; c = p.space() {
+			var m member
+			if c == ',' {
+				p.at++
+				continue
+			}
+			if n.kind == '{' {
+				m.name = unquote(p.string())
+				p.space()
+				p.at++
+			}
+			m.value = p.value()
+			n.members = append(n.members, m)
+		}
+		p.at++
+		if n.kind == '{' {
+			n.lastWins()
+		}
+	case '"':
+		n.kind, n.text = c, p.string()
+	default:
+		start := p.at
+		for p.at < len(p.text) && strings.IndexByte(",]} \n\t\r", p.text[p.at]) < 0 {
+			p.at++
+		}
+		n.text = p.text[start:p.at]
+		if n.kind = c; c == '-' || c >= '0' && c <= '9' {
+			n.kind = '0'
+		}
+	}
+	return n
+}
+
+func (p *parser) string() string {
+	start := p.at
+	for p.at++; p.at < len(p.text) && p.text[p.at] != '"'; p.at++ {
+		if p.text[p.at] == '\\' {
+			p.at++
+		}
+	}
+	p.at = min(p.at+1, len(p.text))
+	return p.text[start:p.at]
+}
+
+// unquote decodes a JSON string. What needs no decoding is not copied.
+func unquote(text string) string {
+	if strings.IndexByte(text, '\\') < 0 && utf8.ValidString(text) {
+		return text[1 : len(text)-1]
+	}
+	s, _ := raw.String([]byte(text))
+	return s
+}
+
+func (n *node) lastWins() {
+	if distinct(n.members, func(m member) string { return m.name }) {
+		return
+	}
+	first := map[string]int{}
+	kept := n.members[:0]
+	for _, m := range n.members {
+		if i, ok := first[m.name]; ok {
+			kept[i].value = m.value
+			continue
+		}
+		first[m.name] = len(kept)
+		kept = append(kept, m)
+	}
+	n.members = kept
+}
+
+// fewNames is how many names are compared in pairs; more of them go in a map.
+const fewNames = 16
+
+func distinct[T any](list []T, key func(T) string) bool {
+	if len(list) > fewNames {
+		seen := make(map[string]struct{}, len(list))
+		for _, item := range list {
+			seen[key(item)] = struct{}{}
+		}
+		return len(seen) == len(list)
+	}
+	for i := range list {
+		for j := range i {
+			if key(list[i]) == key(list[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (n *node) append(dst []byte) []byte {
+	if n.kind != '{' && n.kind != '[' {
+		return append(dst, n.text...)
+	}
+	dst = append(dst, n.kind)
+	for i, m := range n.members {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if n.kind == '{' {
+			dst = append(raw.AppendQuote(dst, m.name), ':')
+		}
+		dst = m.value.append(dst)
+	}
+	return append(dst, n.kind+2) // the closing bracket, in ASCII
+}
+
+// key is text that two equal values share: names in order, numbers as written.
+func (n *node) key() string {
+	if n.kind == '"' {
+		return string(raw.AppendQuote(nil, n.string()))
+	}
+	return string(n.append(nil))
+}
+
+// brief is the text of n for a description, cut after about limit bytes.
+func (n *node) brief(limit int) string {
+	text := n.appendBrief(nil, limit)
+	if len(text) <= limit {
+		return string(text)
+	}
+	text = text[:limit]
+	for len(text) > 0 && !utf8.Valid(text) {
+		text = text[:len(text)-1]
+	}
+	return string(text) + "…"
+}
+
+func (n *node) appendBrief(dst []byte, limit int) []byte {
+	if len(dst) > limit {
+		return dst
+	}
+	if n.kind != '{' && n.kind != '[' {
+		return append(dst, n.text[:min(len(n.text), limit+4)]...)
+	}
+	dst = append(dst, n.kind)
+	for i, m := range n.members {
+		if len(dst) > limit {
+			return dst
+		}
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		if n.kind == '{' {
+			dst = append(raw.AppendQuote(dst, m.name), ':')
+		}
+		dst = m.value.appendBrief(dst, limit)
+	}
+	return append(dst, n.kind+2)
+}
+
+// string is the decoded text of a string, and empty for anything else.
+func (n *node) string() string {
+	if n == nil || n.kind != '"' {
+		return ""
+	}
+	return unquote(n.text)
+}
+
+// is reports whether n is there and of the kind.
+func (n *node) is(kind byte) bool { return n != nil && n.kind == kind }
+
+func (n *node) index(name string) int {
+	if n == nil || n.kind != '{' {
+		return -1
+	}
+	return slices.IndexFunc(n.members, func(m member) bool { return m.name == name })
+}
+
+// get returns the member's value, nil where there is none.
+func (n *node) get(name string) *node {
+	if i := n.index(name); i >= 0 {
+		return n.members[i].value
+	}
+	return nil
+}
+
+// set replaces the member in its place, or appends it.
+func (n *node) set(name string, value *node) {
+	if i := n.index(name); i >= 0 {
+		n.members[i].value = value
+		return
+	}
+	n.members = append(n.members, member{name, value})
+}
+
+// take removes the member and returns its value.
+func (n *node) take(name string) *node {
+	i := n.index(name)
+	if i < 0 {
+		return nil
+	}
+	value := n.members[i].value
+	n.members = slices.Delete(n.members, i, i+1)
+	return value
+}
