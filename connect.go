@@ -56,7 +56,11 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 		ctx, cancel = context.WithTimeout(ctx, startTimeout)
 		defer cancel()
 	}
-	c, err := connect(ctx, server, firstVersion)
+	version := firstVersion
+	if server.URL != "" {
+		version = "" // over HTTP no question that a server does not know harms it
+	}
+	c, err := connect(ctx, server, version)
 	if errors.Is(err, errOnlyNewer) {
 		c, err = connect(ctx, server, "")
 	}
@@ -93,9 +97,11 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		return nil, err
 	}
 	if server.URL != "" {
-		return nil, errors.New("Streamable HTTP is not built yet")
+		c.link, err = c.reach()
+	} else {
+		c.link, err = c.start()
 	}
-	if c.link, err = c.start(); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	step = "initializing"

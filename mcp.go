@@ -255,6 +255,8 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	switch {
 	case ok && failure == nil:
 		return answer, nil
+	case ok && slot.Abandon():
+		return fail(fmt.Errorf("%w: %w", ErrNotSent, failure))
 	case ok:
 		return fail(failure)
 	}

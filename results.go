@@ -24,12 +24,20 @@ const nothing = "[the tool returned nothing]"
 // handler returns the Handler of a tool.
 func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (ToolResult, error) {
 	what := fmt.Sprintf("calling tool %q", tool.ServerTool)
+	var mirrors []mirror
+	if c.mirrors() {
+		mirrors, _ = mirrorsOf(tool.ServerSchema)
+	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 		arguments, err := readArguments(arguments)
 		if err != nil {
 			return ToolResult{Content: err.Error(), IsError: true}, nil
 		}
-		answer, err := c.call(ctx, tap.NewSlot(), what, func(ctx context.Context) error {
+		slot := tap.NewSlot()
+		if len(mirrors) > 0 {
+			slot.Header = headerOf(mirrors, arguments)
+		}
+		answer, err := c.call(ctx, slot, what, func(ctx context.Context) error {
 			_, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: tool.ServerTool, Arguments: arguments})
 			return err
 		})

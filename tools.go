@@ -23,6 +23,7 @@ const (
 	maxTools     = 20_000
 	maxPages     = 1_000
 	maxWarnings  = 100
+	maxRestarts  = 3 // of a listing whose session was lost on the way
 )
 
 // RefreshTools lists the tools anew and replaces the list in one step. On an
@@ -37,7 +38,7 @@ func (c *Connection) list(ctx context.Context) error {
 	if capabilities != nil && capabilities.Tools == nil {
 		return nil // a server of prompts or resources alone
 	}
-	l := listing{server: &c.server, names: map[string]string{}}
+	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}}
 	l.hash.SetSeed(c.seed)
 	var pages []tap.Answer
 	var lists [][]byte // the tools of each page
@@ -47,18 +48,37 @@ func (c *Connection) list(ctx context.Context) error {
 		}
 	}()
 	var (
-		params  sdk.ListToolsParams
-		cursors = map[string]bool{}
-		size    int
+		params   sdk.ListToolsParams
+		cursors  = map[string]bool{}
+		size     int
+		session  int // that the pages are from
+		restarts int
 	)
 	for {
-		answer, err := c.call(ctx, tap.NewSlot(), "listing tools", func(ctx context.Context) error {
+		slot := tap.NewSlot()
+		answer, err := c.call(ctx, slot, "listing tools", func(ctx context.Context) error {
 			_, err := c.session.ListTools(ctx, &params)
 			return err
 		})
 		if err != nil {
 			return err
 		}
+		// A cursor of a session that was lost means nothing to its successor.
+		if len(pages) > 0 && slot.Generation != session {
+			answer.Release()
+			if restarts++; restarts > maxRestarts {
+				return fmt.Errorf("mcp server %q: listing tools: the server forgot the session %d times", c.server.Name, restarts)
+			}
+			for _, page := range pages {
+				page.Release()
+			}
+			pages, lists, size, l.warnings = nil, nil, 0, nil
+			clear(cursors)
+			params.Cursor = ""
+			l.hash.Reset()
+			continue
+		}
+		session = slot.Generation
 		pages = append(pages, answer)
 		if answer.Error != nil {
 			refusal := tap.ParseError(answer.Error)
@@ -126,6 +146,7 @@ func (c *Connection) list(ctx context.Context) error {
 // A listing collects the tools of all pages.
 type listing struct {
 	server   *Server
+	mirrors  bool // calls repeat arguments in headers
 	hash     maphash.Hash
 	index    int
 	names    map[string]string   // by Tool.Name, the server's names of the tools kept
@@ -202,6 +223,12 @@ func (l *listing) entry(entry []byte) {
 	if tool.InputSchema, err = inputSchema(tool.ServerSchema); err != nil {
 		l.warn("dropped tool %q: %v", name, err)
 		return
+	}
+	if l.mirrors {
+		if _, err := mirrorsOf(tool.ServerSchema); err != nil {
+			l.warn("dropped tool %q: %v", name, err)
+			return
+		}
 	}
 	if !raw.Null(e.outputSchema) {
 		tool.OutputSchema = raw.Compact(e.outputSchema)

@@ -44,6 +44,10 @@ type Slot struct {
 	Progress func(params []byte) // called in order for notifications with the token; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
 
+	// Generation counts the sessions that the connection had before the one
+	// that the request went out in. It is set before the answer.
+	Generation int
+
 	done    chan struct{} // closed when answer or err is set
 	answer  Answer        // guarded by done
 	err     error         // guarded by done
@@ -108,6 +112,13 @@ func (s *Slot) Outcome() (answer Answer, err error, ok bool) {
 func (s *Slot) Begin() bool {
 	return s.sending.CompareAndSwap(waiting, begun) || s.sending.Load() == begun
 }
+
+// Begun reports whether some of the request may have been written.
+func (s *Slot) Begun() bool { return s.sending.Load() == begun }
+
+// Refused is called when the server has certainly not acted on what was
+// written, so that the call may be sent again.
+func (s *Slot) Refused() { s.sending.CompareAndSwap(begun, waiting) }
 
 // Abandon is called when the caller gives up. It reports whether the request
 // certainly never reached the server, and never will.

@@ -1,0 +1,298 @@
+package streamable
+
+// This file reads event streams and lends the buffers that answers are read
+// into.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+const (
+	smallBuffer = 4 << 10
+	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
+)
+
+var errTooLong = errors.New("the server's answer is longer than allowed")
+
+// tooLong says what was allowed.
+func tooLong(limit int) error { return fmt.Errorf("%w: %d bytes", errTooLong, limit) }
+
+// buffers are the large buffers of a connection that no answer needs at the
+// moment, so that large results allocate nothing but themselves.
+type buffers struct{ small, large sync.Pool }
+
+func (b *buffers) get(size int) []byte {
+	pool := &b.large
+	if size <= smallBuffer {
+		pool, size = &b.small, smallBuffer
+	}
+	if buffer, _ := pool.Get().(*[]byte); buffer != nil && len(*buffer) >= size {
+		return *buffer
+	}
+	return make([]byte, size)
+}
+
+func (b *buffers) put(buffer []byte) {
+	if buffer = buffer[:cap(buffer)]; len(buffer) <= smallBuffer {
+		b.small.Put(&buffer)
+	} else {
+		b.large.Put(&buffer)
+	}
+}
+
+// readAll reads a body of the size that it claims, or of any if that is
+// negative. release gives the buffer back; it is nil for a small body, which
+// is to be copied.
+func (b *buffers) readAll(body io.Reader, size int64, limit int) (data []byte, release func(), err error) {
+	if size > int64(limit) {
+		return nil, nil, tooLong(limit)
+	}
+	buf := b.get(int(max(size, 0)) + 1) // room to see the end
+	n := 0
+	for {
+		m, err := body.Read(buf[n:])
+		n += m
+		switch {
+		case n > limit:
+			b.put(buf)
+			return nil, nil, tooLong(limit)
+		case errors.Is(err, io.EOF):
+			if n < lendSize {
+				data = bytes.Clone(buf[:n])
+				b.put(buf)
+				return data, func() {}, nil
+			}
+			return buf[:n], func() { b.put(buf) }, nil
+		case err != nil:
+			b.put(buf)
+			return nil, nil, fmt.Errorf("reading the answer: %w", err)
+		case n == len(buf):
+			larger := b.get(min(2*len(buf), limit+1))
+			copy(larger, buf)
+			b.put(buf)
+			buf = larger
+		}
+	}
+}
+
+// events reads an event stream: comments, any of the three line ends, data on
+// several lines, a byte-order mark and a last event without its blank line are
+// all legal (HTML standard, section 9.2).
+type events struct {
+	lastID string        // the id of the last event that had one
+	retry  time.Duration // as the server asks for
+	name   string        // of the event that next returned
+
+	src   io.Reader
+	pool  *buffers
+	limit int
+
+	// buf[start:pos] is the event under way as far as its data needs it,
+	// buf[pos:end] is not read yet, and has no line end before scanned.
+	buf                      []byte
+	start, pos, scanned, end int
+	begun                    bool // the byte-order mark is past
+	afterCR                  bool // a line feed belongs to the line end before
+	lineEnd                  int  // of the line that was returned last
+	failure                  error
+
+	has      bool   // the event has data:
+	from, to int    // its only line, in buf,
+	joined   []byte // or its lines, if there are several
+	tried    bool   // the data was taken for whole before the event ended
+	id, kind string // of the event under way
+}
+
+func newEvents(pool *buffers, limit int) *events {
+	return &events{pool: pool, limit: limit, buf: pool.get(smallBuffer)}
+}
+
+// read begins a stream, another one where the one before was cut.
+func (e *events) read(src io.Reader) {
+	e.src, e.failure = src, nil
+	e.start, e.pos, e.scanned, e.end = 0, 0, 0, 0
+	e.begun, e.afterCR = false, false
+}
+
+// free gives the buffer back.
+func (e *events) free() {
+	e.pool.put(e.buf)
+	e.buf = nil
+}
+
+// lend gives the buffer with the last event's data away, until release is
+// called. What follows the event moves on.
+func (e *events) lend() (release func()) {
+	if e.joined != nil {
+		return func() {} // it has a buffer of its own already
+	}
+	lent, rest := e.buf, e.buf[e.pos:e.end]
+	e.buf = e.pool.get(max(len(rest), smallBuffer))
+	e.scanned -= e.pos
+	e.start, e.pos, e.end = 0, 0, copy(e.buf, rest)
+	return func() { e.pool.put(lent) }
+}
+
+// next returns the data of the next event that has some; it is valid until the
+// next call.
+func (e *events) next() ([]byte, error) {
+	e.reset()
+	for {
+		line, err := e.line()
+		if err != nil {
+			if errors.Is(err, io.EOF) && e.has { // an event without its blank line
+				if data := e.dispatch(); len(data) > 0 {
+					return data, nil
+				}
+			}
+			return nil, err
+		}
+		if len(line) == 0 {
+			if data := e.dispatch(); len(data) > 0 {
+				return data, nil
+			}
+			e.reset()
+			continue
+		}
+		e.field(line)
+		if !e.has {
+			e.start = e.pos
+		}
+		// A whole message does not wait for a blank line that may not come.
+		if e.has && !e.tried && e.pos == e.end && e.joined == nil {
+			e.tried = true
+			if data := e.buf[e.from:e.to]; len(data) > 0 && data[0] == '{' && raw.Valid(data) {
+				return e.dispatch(), nil
+			}
+		}
+	}
+}
+
+func (e *events) reset() {
+	e.start = e.pos
+	e.has, e.joined, e.tried, e.id, e.kind = false, nil, false, "", ""
+}
+
+// dispatch ends the event under way and returns its data.
+func (e *events) dispatch() []byte {
+	if e.id != "" {
+		e.lastID = e.id
+	}
+	e.name = e.kind
+	switch {
+	case !e.has:
+		return nil
+	case e.joined != nil:
+		return e.joined
+	}
+	return e.buf[e.from:e.to]
+}
+
+func (e *events) field(line []byte) {
+	name, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch string(name) {
+	case "data":
+		switch {
+		case !e.has:
+			e.has = true
+			e.to = e.lineEnd
+			e.from = e.to - len(value)
+			return
+		case e.joined == nil:
+			e.joined = append(make([]byte, 0, e.to-e.from+len(value)+1), e.buf[e.from:e.to]...)
+		}
+		e.joined = append(append(e.joined, '\n'), value...)
+	case "event":
+		e.kind = string(value)
+	case "id":
+		if bytes.IndexByte(value, 0) < 0 {
+			e.id = string(value)
+		}
+	case "retry":
+		if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+			e.retry = time.Duration(ms) * time.Millisecond
+		}
+	}
+}
+
+// line returns the next line without its end. The last line of a stream may
+// lack one.
+func (e *events) line() ([]byte, error) {
+	for {
+		if e.afterCR && e.pos < e.end {
+			if e.afterCR = false; e.buf[e.pos] == '\n' {
+				e.pos++
+				e.scanned = max(e.scanned, e.pos)
+			}
+		}
+		if n := lineEnd(e.buf[e.scanned:e.end]); n >= 0 {
+			from, to := e.pos, e.scanned+n
+			e.afterCR = e.buf[to] == '\r'
+			e.pos, e.scanned, e.lineEnd = to+1, to+1, to
+			return e.first(e.buf[from:to]), nil
+		}
+		e.scanned = e.end
+		if e.failure != nil {
+			line := e.buf[e.pos:e.end]
+			e.pos, e.lineEnd = e.end, e.end
+			if len(line) > 0 && errors.Is(e.failure, io.EOF) {
+				return e.first(line), nil
+			}
+			return nil, e.failure
+		}
+		if e.end-e.start > e.limit || len(e.joined) > e.limit {
+			return nil, tooLong(e.limit)
+		}
+		if e.end == len(e.buf) {
+			e.makeRoom()
+		}
+		n, err := e.src.Read(e.buf[e.end:])
+		e.end += n
+		e.failure = err
+	}
+}
+
+func lineEnd(data []byte) int {
+	n := bytes.IndexByte(data, '\n')
+	if n >= 0 {
+		data = data[:n]
+	}
+	if r := bytes.IndexByte(data, '\r'); r >= 0 {
+		return r
+	}
+	return n
+}
+
+// first takes the byte-order mark off the first line.
+func (e *events) first(line []byte) []byte {
+	if !e.begun {
+		e.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	return line
+}
+
+// makeRoom moves what is needed to the front of a buffer with room behind it.
+func (e *events) makeRoom() {
+	kept := e.buf[e.start:e.end]
+	old := e.buf
+	if len(kept) > len(old)/2 {
+		e.buf = e.pool.get(min(2*len(old), e.limit+smallBuffer))
+	}
+	shift := e.start
+	e.end = copy(e.buf, kept)
+	e.start, e.pos, e.scanned = 0, e.pos-shift, e.scanned-shift
+	e.from, e.to = e.from-shift, e.to-shift
+	if len(old) != len(e.buf) || &old[0] != &e.buf[0] {
+		e.pool.put(old)
+	}
+}

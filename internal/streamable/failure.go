@@ -1,0 +1,296 @@
+package streamable
+
+// This file turns what is no answer into an error that says what came instead.
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	maxKept  = 64 << 10 // bytes of a body that is no answer
+	maxShown = 512      // bytes of it in an error text
+	// failureTime bounds reading such a body: some never end.
+	failureTime = time.Second
+)
+
+// A failure is an HTTP answer that does not answer the call, or not well.
+type failure struct {
+	resp    *http.Response
+	status  int
+	body    []byte
+	message tap.Message // what the body is, if it is a JSON-RPC message
+	said    string      // the server's own words, if the body is JSON with some
+}
+
+// readFailure reads the body and closes it.
+func (c *Conn) readFailure(resp *http.Response) *failure {
+	timer := time.AfterFunc(failureTime, func() { resp.Body.Close() })
+	defer timer.Stop()
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxKept))
+	return newFailure(resp, body)
+}
+
+func newFailure(resp *http.Response, body []byte) *failure {
+	f := &failure{resp: resp, status: resp.StatusCode, body: body}
+	text := bytes.TrimSpace(body)
+	if len(text) == 0 || text[0] != '{' || !raw.Valid(text) {
+		return f
+	}
+	f.message, _, _ = tap.Parse(text)
+	f.said = words(text)
+	return f
+}
+
+// words returns the message in an error object, as servers and gateways name
+// it.
+func words(object []byte) string {
+	for _, name := range []string{"message", "msg", "error_description", "error", "detail"} {
+		value := raw.Member(object, name)
+		if s, ok := raw.String(value); ok && s != "" {
+			return s
+		}
+		if len(value) > 0 && value[0] == '{' {
+			if s, ok := raw.String(raw.Member(value, "message")); ok && s != "" {
+				return s
+			}
+		}
+	}
+	return ""
+}
+
+// answers reports whether the body is the JSON-RPC answer to the call all the
+// same: protocol 2026-07-28 gives some errors a status of their own.
+func (f *failure) answers(r *request) bool {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return false
+	}
+	id, ok := tap.ParseID(f.message.ID)
+	return ok && id == r.id && f.message.Method == "" && !raw.Null(f.message.Error) && r.method != methodInitialize
+}
+
+// sessionLost reports whether the server has refused the request since it does
+// not know the session.
+func (f *failure) sessionLost() bool {
+	switch f.status {
+	case http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusBadRequest:
+		// Many servers say so with a 400, each in its own words.
+		said := strings.ToLower(f.said)
+		if f.said == "" && len(f.body) <= maxShown {
+			said = strings.ToLower(string(f.body))
+		}
+		return strings.Contains(said, "session") && containsAny(said, "not found", "valid", "unknown", "missing", "expired", "required", "exist", "terminated") ||
+			strings.Contains(said, "not initialized")
+	}
+	return false
+}
+
+// aboutVersion reports whether the protocol version was refused.
+func (f *failure) aboutVersion() bool {
+	return f.status == http.StatusBadRequest && containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// failed makes the error for the call.
+func (c *Conn) failed(r *request, f *failure) error {
+	var b strings.Builder
+	b.WriteString("the server answered " + statusText(f.status))
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		b.WriteString(" (" + c.credential(f.resp) + ")")
+		if reason := challenge(f.resp.Header); reason != "" {
+			b.WriteString(": " + c.line(reason))
+		}
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		if after := f.resp.Header.Get("Retry-After"); after != "" {
+			b.WriteString(", to be tried again after " + c.line(after))
+			if isDigits(after) {
+				b.WriteString(" s")
+			}
+		}
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		if r.method == methodInitialize {
+			b.WriteString(": it may speak only the older HTTP+SSE transport, which is not supported, or the URL's path is wrong")
+		}
+	}
+	if f.status >= 200 && f.status <= 299 {
+		switch kind := mediaType(f.resp); {
+		case f.status == http.StatusAccepted, f.status == http.StatusNoContent:
+			b.WriteString(", which is no answer to a request")
+		case kind == "":
+			b.WriteString(" without a content type")
+		case kind != "application/json":
+			b.WriteString(" with the content type " + c.line(f.resp.Header.Get("Content-Type")))
+		case f.message.ID != nil && f.message.Method == "":
+			b.WriteString(" with the answer to another request")
+		case len(f.body) == 0:
+			b.WriteString(" with an empty body")
+		default:
+			b.WriteString(" with what is no JSON-RPC message")
+		}
+	}
+	said := f.said
+	if said == "" && isText(f.body) {
+		said = string(f.body)
+	}
+	if said = c.line(said); said != "" {
+		b.WriteString(": " + said)
+	}
+	return c.StatusError(f.status, c.Mask(strings.ToValidUTF8(string(f.body), "\uFFFD")), b.String())
+}
+
+func statusText(status int) string {
+	return strings.TrimSpace(fmt.Sprintf("%d %s", status, http.StatusText(status)))
+}
+
+func isDigits(s string) bool {
+	return strings.Trim(s, "0123456789") == ""
+}
+
+// credential says what a request was sent with, but not its value.
+func (c *Conn) credential(resp *http.Response) string {
+	switch {
+	case c.Credential != "":
+		return "sent with " + c.Credential
+	case resp.Request != nil && resp.Request.Header.Get("Authorization") != "":
+		return "sent with the Authorization header of HTTPTransport"
+	}
+	return "sent without a credential"
+}
+
+// challenge returns why the credential was refused (RFC 6750, section 3).
+func challenge(header http.Header) string {
+	for _, value := range header.Values("WWW-Authenticate") {
+		for _, name := range []string{"error_description", "error"} {
+			_, after, ok := strings.Cut(value, name+"=")
+			if !ok {
+				continue
+			}
+			if quoted, ok := strings.CutPrefix(after, `"`); ok {
+				after, _, _ = strings.Cut(quoted, `"`)
+			} else {
+				after, _, _ = strings.Cut(after, ",")
+			}
+			if after = strings.TrimSpace(after); after != "" {
+				return after
+			}
+		}
+	}
+	return ""
+}
+
+func isText(body []byte) bool {
+	for i := 0; i < len(body); {
+		r, size := utf8.DecodeRune(body[i:])
+		if r == 0 || r == utf8.RuneError && size == 1 && utf8.FullRune(body[i:]) {
+			return false
+		}
+		i += size
+	}
+	return true
+}
+
+// line makes a text of a server fit for an error: one line, short, without
+// control characters and without secrets. The mask sees more than is shown, so
+// that no half of a secret is left.
+func (c *Conn) line(s string) string {
+	s = c.Mask(strings.ToValidUTF8(s[:min(len(s), 8*maxShown)], "\uFFFD"))
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	}), " ")
+	if len(s) > maxShown {
+		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
+	}
+	return s
+}
+
+// A deliveryError is an error of the HTTP transport without what it must not
+// show.
+type deliveryError struct {
+	text  string
+	cause error
+}
+
+func (e *deliveryError) Error() string { return e.text }
+func (e *deliveryError) Unwrap() error { return e.cause }
+
+// clean takes URLs with their queries, and secrets, out of an error. The
+// transport of a caller may make requests of its own, for tokens, whose errors
+// show their URLs.
+func (c *Conn) clean(err error) error {
+	text, cause := err.Error(), err
+	for {
+		var inner *url.Error
+		if !errors.As(cause, &inner) {
+			break
+		}
+		bare := "[masked]"
+		if u, err := url.Parse(inner.URL); err == nil {
+			bare = bareURL(u)
+		}
+		shown := fmt.Sprintf("%s %q: %s", inner.Op, bare, inner.Err)
+		if strings.Contains(text, inner.Error()) {
+			text = strings.ReplaceAll(text, inner.Error(), shown)
+		} else {
+			text = shown
+		}
+		cause = inner.Err
+	}
+	return &deliveryError{text: c.line(text), cause: cause}
+}
+
+// junk counts the events that were no message.
+type junk struct {
+	mu    sync.Mutex
+	count int
+	first string
+}
+
+const junkShown = 120 // bytes
+
+func (j *junk) add(data []byte, line func(string) string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.count++; j.count == 1 {
+		j.first = line(string(data[:min(len(data), 8*maxShown)]))
+		if len(j.first) > junkShown {
+			j.first = strings.ToValidUTF8(j.first[:junkShown], "") + "…"
+		}
+	}
+}
+
+func (j *junk) warnings() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch j.count {
+	case 0:
+		return nil
+	case 1:
+		return []string{fmt.Sprintf("skipped an event of a stream that is no JSON-RPC message: %q", j.first)}
+	}
+	return []string{fmt.Sprintf("skipped %d events of streams that are no JSON-RPC messages, the first: %q", j.count, j.first)}
+}

@@ -1,0 +1,207 @@
+package streamable
+
+// This file begins sessions and renews the ones that a server has forgotten.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	// statelessVersion is the first version without sessions, whose requests
+	// name themselves in their headers.
+	statelessVersion = "2026-07-28"
+	sessionHeader    = "Mcp-Session-Id"
+)
+
+// versions are those that begin with initialize, the newest first.
+var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// A session is what the requests of one session have in common.
+type session struct {
+	id         string // empty if the server gives none
+	version    string // as negotiated, empty before that
+	generation int    // counts the renewals
+}
+
+func (c *Conn) current() session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session
+}
+
+// before returns the session that a request goes out in. The two that begin
+// one have none yet.
+func (c *Conn) before(r *request) session {
+	switch r.method {
+	case methodDiscover:
+		return session{version: r.version}
+	case methodInitialize:
+		return session{}
+	}
+	return c.current()
+}
+
+// began records the session that an answer of the handshake began.
+func (c *Conn) began(r *request, answer tap.Answer) error {
+	if answer.Error != nil {
+		return nil
+	}
+	switch r.method {
+	case methodDiscover:
+		// A server of that version has no sessions. One that gives an id takes
+		// any first request for the start of one.
+		if r.session != "" {
+			return errors.New("the server began a session for " + methodDiscover)
+		}
+		for version := range raw.Elements(raw.Member(answer.Result, "supportedVersions")) {
+			if v, _ := raw.String(version); v == r.version {
+				c.mu.Lock()
+				c.session = session{version: v}
+				c.mu.Unlock()
+			}
+		}
+	case methodInitialize:
+		version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
+		c.mu.Lock()
+		c.session = session{id: r.session, version: version}
+		c.initialize = r.body
+		c.mu.Unlock()
+	}
+	return nil
+}
+
+// useVersion is called when a gateway refuses the version that the server
+// itself agreed to.
+func (c *Conn) useVersion(s session) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.generation == s.generation {
+		c.session.version = s.version
+	}
+}
+
+// named returns the newest version that text names besides the refused one.
+func named(text []byte, refused string) string {
+	i := slices.IndexFunc(versions, func(v string) bool {
+		return v != refused && bytes.Contains(text, []byte(v))
+	})
+	if i < 0 {
+		return ""
+	}
+	return versions[i]
+}
+
+// A renewal is the attempt to begin a new session in place of a lost one.
+type renewal struct {
+	done chan struct{} // closed at the end; err is set
+	err  error
+}
+
+// errRenewing is the start of the error of each call that waited for it.
+var errRenewing = errors.New("the server has forgotten the session; beginning a new one")
+
+// renew returns when the session that was lost has been replaced, by this
+// caller or by another. The renewal takes the connection's own time: it helps
+// the others when this caller's context ends.
+func (c *Conn) renew(ctx context.Context, lost session) error {
+	c.mu.Lock()
+	if c.session.generation != lost.generation {
+		c.mu.Unlock()
+		return nil
+	}
+	c.lost = true
+	r := c.renewal
+	if r == nil {
+		if c.stopped {
+			c.mu.Unlock()
+			return errStopped
+		}
+		r = &renewal{done: make(chan struct{})}
+		c.renewal = r
+		c.running++
+		// It ends within renewTime and with the connection.
+		go c.runRenewal(context.WithoutCancel(ctx), r)
+	}
+	c.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
+	defer c.leave()
+	ctx, cancel := context.WithTimeout(ctx, renewTime)
+	defer cancel()
+	s, err := c.beginAnew(ctx)
+	c.mu.Lock()
+	c.renewal = nil
+	if err == nil {
+		c.session = session{id: s.id, version: s.version, generation: c.session.generation + 1}
+		c.lost, c.next = false, ""
+	}
+	c.mu.Unlock()
+	if err != nil && !errors.Is(err, errStopped) {
+		err = fmt.Errorf("%w: %w", errRenewing, err)
+	}
+	r.err = err
+	close(r.done)
+}
+
+// beginAnew replays the requests that began the session.
+func (c *Conn) beginAnew(ctx context.Context) (session, error) {
+	c.mu.Lock()
+	first, second := c.initialize, c.initialized
+	c.mu.Unlock()
+	m, _, err := tap.Parse(first)
+	if err != nil {
+		return session{}, err
+	}
+	r := &request{method: methodInitialize, body: first, slot: tap.NewSlot()}
+	r.id, _ = tap.ParseID(m.ID)
+	r.version, _ = raw.String(raw.Member(m.Params, "protocolVersion"))
+	if err := c.do(ctx, r); r.noVersion {
+		return session{}, c.refused(err)
+	} else if err != nil {
+		return session{}, err
+	}
+	answer, err, _ := r.slot.Outcome()
+	if err != nil {
+		return session{}, err
+	}
+	if answer.Error != nil {
+		e := tap.ParseError(answer.Error)
+		if e.Code == sdk.CodeUnsupportedProtocolVersion {
+			return session{}, c.refused(errors.New(c.line(e.Message)))
+		}
+		return session{}, errors.New(c.line(e.Message))
+	}
+	version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
+	if !slices.Contains(versions, version) {
+		return session{}, c.refused(fmt.Errorf("unsupported protocol version: %q", c.line(version)))
+	}
+	s := session{id: r.session, version: version}
+	c.mu.Lock()
+	c.next = s.id
+	c.mu.Unlock()
+	c.notify(ctx, s, &request{method: methodInitialized, body: second})
+	return s, nil
+}
+
+// refused ends the connection: the server has said that it will not speak with
+// this client again.
+func (c *Conn) refused(err error) error {
+	c.finish(err)
+	return errStopped
+}

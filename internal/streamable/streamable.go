@@ -1,0 +1,405 @@
+// Package streamable speaks JSON-RPC over Streamable HTTP, as an SDK transport
+// that survives what servers, gateways and proxies answer.
+//
+// It takes the place of the SDK's own client transport, whose session dies of
+// one wrong status, type or event: here [Conn.Write] does the whole exchange
+// of a call, a request and its answer, and whatever goes wrong in between is
+// the error of that call. There is no stream besides those of the calls, so
+// nothing runs while no call does.
+package streamable
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	// discoverTime bounds the question which versions a server speaks: one
+	// that does not know the method may never answer it.
+	discoverTime = 3 * time.Second
+	// renewTime bounds the renewal of a session.
+	renewTime = 30 * time.Second
+	// noticeTime bounds what is sent and needs no answer.
+	noticeTime = 5 * time.Second
+	// stopTime bounds the goodbye to a server, and abortTime that to one that
+	// did not start properly.
+	stopTime  = 500 * time.Millisecond
+	abortTime = 200 * time.Millisecond
+	// drainTime is how long a stream may stay open after its answer. Most end
+	// at once, and their connection can be used again.
+	drainTime = 100 * time.Millisecond
+	// maxReplies bounds the answers to a server's own requests under way, and
+	// the cancellations that Stop sends.
+	maxReplies = 16
+)
+
+const (
+	methodDiscover    = "server/discover"
+	methodInitialize  = "initialize"
+	methodInitialized = "notifications/initialized"
+	methodCallTool    = "tools/call"
+)
+
+// Config says what a [Conn] speaks to.
+type Config struct {
+	URL        *url.URL
+	Header     http.Header         // of each request: the configured headers and the token
+	Credential string              // what Header holds of credentials, for the error of a 401
+	Transport  http.RoundTripper   // sends the requests
+	Own        *http.Transport     // emptied at the end; nil if Transport is the caller's
+	Limit      int                 // bytes of the longest message
+	Mask       func(string) string // takes secrets out of quoted answers
+	OnEnd      func(error)         // called once if the server ends the connection for good
+	Inbox      *tap.Inbox
+	// StatusError makes the error for an answer that is none to the call.
+	StatusError func(status int, body, text string) error
+}
+
+// A Conn is the connection to one server. It is both the SDK's transport and
+// its connection.
+type Conn struct {
+	Config
+	handshake chan jsonrpc.Message // answers that the SDK decodes
+	replies   chan struct{}        // a place for each reply under way
+	buffers   buffers
+	junk      junk
+
+	life      context.Context // ends when Stop or Abort begins
+	endLife   context.CancelFunc
+	stop      sync.Once
+	idle      chan struct{} // closed when nothing runs any more after stopping
+	ended     chan struct{} // closed when the server has ended the connection
+	end       sync.Once
+	sdkClosed chan struct{}
+	sdkClose  sync.Once
+
+	mu          sync.Mutex
+	values      context.Context // of Connect, for what no caller waits for
+	running     int             // exchanges and the goroutines they left
+	stopped     bool
+	session     session
+	lost        bool     // the server has forgotten the session
+	renewal     *renewal // under way
+	next        string   // the session id that the renewal has got
+	initialize  []byte   // the requests that began the session
+	initialized []byte
+}
+
+// New returns a connection. Nothing is sent before the SDK writes.
+func New(config Config) *Conn {
+	c := &Conn{
+		Config:    config,
+		handshake: make(chan jsonrpc.Message, 1),
+		replies:   make(chan struct{}, maxReplies),
+		idle:      make(chan struct{}),
+		ended:     make(chan struct{}),
+		sdkClosed: make(chan struct{}),
+		values:    context.Background(),
+	}
+	c.life, c.endLife = context.WithCancel(context.Background())
+	return c
+}
+
+// Connect implements the SDK's Transport.
+func (c *Conn) Connect(ctx context.Context) (sdk.Connection, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.values = context.WithoutCancel(ctx)
+	return c, nil
+}
+
+// SessionID implements the SDK's Connection. The SDK has no use for the id.
+func (c *Conn) SessionID() string { return "" }
+
+// Read implements the SDK's Connection. Only answers of the handshake pass
+// through it.
+func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
+	select {
+	case message := <-c.handshake:
+		return message, nil
+	case <-c.sdkClosed:
+	case <-c.ended:
+	case <-c.life.Done():
+	case <-ctx.Done():
+	}
+	return nil, io.EOF
+}
+
+// Close implements the SDK's Connection. The SDK calls it with a lock held, so
+// it only ends Read; [Conn.Stop] says goodbye to the server.
+func (c *Conn) Close() error {
+	c.sdkClose.Do(func() { close(c.sdkClosed) })
+	return nil
+}
+
+// rejection is an error that costs the SDK's session nothing, as
+// [tap.ErrLifted] does.
+type rejection struct{ error }
+
+func (r rejection) Is(target error) bool { return errors.Is(tap.ErrLifted, target) }
+func (r rejection) Unwrap() error        { return r.error }
+
+// errStopped says that the connection has ended; the owner knows why.
+var errStopped = errors.New("the connection has ended")
+
+// Write implements the SDK's Connection. For a call it returns after the
+// answer, see package tap.
+func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
+	m, ok := message.(*jsonrpc.Request)
+	if !ok {
+		return nil
+	}
+	r := &request{method: m.Method, body: tap.Encode(m)}
+	if !m.IsCall() {
+		if m.Method == methodInitialized {
+			c.mu.Lock()
+			c.initialized = r.body
+			c.mu.Unlock()
+		}
+		c.notify(ctx, c.current(), r)
+		return nil
+	}
+	slot := tap.From(ctx)
+	lifted := slot != nil
+	if !lifted {
+		slot = tap.NewSlot()
+	}
+	r.id, r.slot = tap.ID(m), slot
+	switch m.Method {
+	case methodDiscover:
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, discoverTime)
+		defer cancel()
+		r.version, _ = raw.String(raw.Member(raw.Member(m.Params, "_meta"), sdk.MetaKeyProtocolVersion))
+	case methodInitialize:
+		r.version, _ = raw.String(raw.Member(m.Params, "protocolVersion"))
+	case methodCallTool:
+		r.name, _ = raw.String(raw.Member(m.Params, "name"))
+	}
+	if err := c.do(ctx, r); err != nil && (!lifted || !r.failed) {
+		return rejection{err}
+	}
+	if lifted {
+		return tap.ErrLifted
+	}
+	answer, _, _ := slot.Outcome()
+	if err := c.began(r, answer); err != nil {
+		return rejection{err}
+	}
+	select {
+	case c.handshake <- tap.Handshake(m.ID, answer):
+		return nil
+	case <-c.life.Done():
+	}
+	return rejection{errStopped}
+}
+
+// do runs the exchange of one call. Its error is that of the call, too, unless
+// the context or the connection has ended.
+func (c *Conn) do(ctx context.Context, r *request) error {
+	if !c.enter() {
+		return errStopped
+	}
+	inner, cancel := c.within(ctx)
+	r.cancel = cancel
+	c.Inbox.Expect(r.id, r.slot)
+	defer c.Inbox.Forget(r.id)
+	err := c.exchange(inner, r)
+	if !r.draining {
+		cancel()
+		c.leave()
+	}
+	switch {
+	case err == nil || errors.Is(err, errStopped):
+	case ctx.Err() != nil:
+		err = ctx.Err()
+	case c.life.Err() != nil:
+		err = errStopped
+	default:
+		r.failed = true
+		c.Inbox.Fail(r.id, err)
+	}
+	return err
+}
+
+// enter counts something that runs. It reports false when the connection has
+// ended.
+func (c *Conn) enter() bool {
+	select {
+	case <-c.ended:
+		return false
+	default:
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stopped {
+		return false
+	}
+	c.running++
+	return true
+}
+
+func (c *Conn) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.running--; c.running == 0 && c.stopped {
+		close(c.idle)
+	}
+}
+
+// within returns a context that also ends with the connection.
+func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	stop := context.AfterFunc(c.life, cancel)
+	return ctx, func() {
+		stop()
+		cancel()
+	}
+}
+
+// notify sends what gets no answer. Whether it arrives changes nothing: a
+// server that refuses it shows that again when it is called.
+func (c *Conn) notify(ctx context.Context, s session, r *request) {
+	if !c.enter() {
+		return
+	}
+	ctx, r.cancel = c.within(ctx)
+	resp, err := c.send(ctx, http.MethodPost, s, r)
+	if err != nil {
+		r.cancel()
+		c.leave()
+		return
+	}
+	go func() { // ends within drainTime
+		defer c.leave()
+		defer r.cancel()
+		c.drain(resp, nil, r)
+	}()
+}
+
+// reply sends the answer to a request of the server. A server that asks
+// without taking the answers gets no more of them.
+func (c *Conn) reply(s session, reply []byte) {
+	if reply == nil {
+		return
+	}
+	select {
+	case c.replies <- struct{}{}:
+	default:
+		return
+	}
+	if !c.enter() {
+		<-c.replies
+		return
+	}
+	go func() { // ends within noticeTime, and with the connection
+		defer c.leave()
+		defer func() { <-c.replies }()
+		ctx, cancel := context.WithTimeout(c.connectValues(), noticeTime)
+		defer cancel()
+		r := &request{body: reply}
+		ctx, r.cancel = c.within(ctx)
+		defer r.cancel()
+		if resp, err := c.send(ctx, http.MethodPost, s, r); err == nil {
+			c.drain(resp, nil, r)
+		}
+	}()
+}
+
+func (c *Conn) connectValues() context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.values
+}
+
+// finish records that the server has ended the connection for good.
+func (c *Conn) finish(err error) {
+	c.end.Do(func() {
+		c.OnEnd(err)
+		close(c.ended)
+	})
+}
+
+// Quote returns nothing: a server behind HTTP has no last words.
+func (c *Conn) Quote() string { return "" }
+
+// Warnings returns what was skipped.
+func (c *Conn) Warnings() []string {
+	return c.junk.warnings()
+}
+
+// Stop ends the calls in flight, then the session, and returns when nothing is
+// left, half a second later at most. It may be called more than once and from
+// several goroutines.
+func (c *Conn) Stop() { c.shutdown(stopTime) }
+
+// Abort is Stop for a server that did not start properly.
+func (c *Conn) Abort() { c.shutdown(abortTime) }
+
+func (c *Conn) shutdown(limit time.Duration) {
+	c.stop.Do(func() {
+		ctx, cancel := context.WithTimeout(c.connectValues(), limit)
+		defer cancel()
+		waiting := c.Inbox.Waiting()
+		c.mu.Lock()
+		c.stopped = true
+		if c.running == 0 {
+			close(c.idle)
+		}
+		c.mu.Unlock()
+		c.endLife()
+		select {
+		case <-c.idle:
+		case <-ctx.Done(): // the caller's RoundTripper does not mind its context
+		}
+		c.goodbye(ctx, waiting)
+		if c.Own != nil {
+			c.Own.CloseIdleConnections()
+		}
+	})
+}
+
+// goodbye ends the session. A server that is told to forget a session while it
+// works for it may first wait for that work, so the work is called off first.
+func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
+	c.mu.Lock()
+	s, next, lost := c.session, c.next, c.lost
+	c.mu.Unlock()
+	if s.id != "" && !lost {
+		deadline, _ := ctx.Deadline()
+		half, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+		var sent sync.WaitGroup
+		for _, id := range waiting[:min(len(waiting), maxReplies)] {
+			sent.Go(func() {
+				c.tell(half, http.MethodPost, s, tap.Cancelled(id, "the connection is closed"))
+			})
+		}
+		sent.Wait()
+		c.tell(ctx, http.MethodDelete, s, nil)
+	}
+	if next != "" {
+		s.id = next
+		c.tell(ctx, http.MethodDelete, s, nil)
+	}
+}
+
+// tell sends something to a server while the connection ends.
+func (c *Conn) tell(ctx context.Context, method string, s session, body []byte) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if resp, err := c.send(ctx, method, s, &request{body: body}); err == nil {
+		resp.Body.Close()
+	}
+}
