@@ -32,6 +32,8 @@
 //
 //   - the context ended: the error wraps context.Canceled or
 //     context.DeadlineExceeded, and the server was told;
+//   - the server was silent for Server.CallTimeout: the error wraps
+//     os.ErrDeadlineExceeded, and the server was told;
 //   - [ErrServerStopped]: the server has ended; if a call was under way, the
 //     tool may have run;
 //   - [ErrNotSent], also beside ErrServerStopped: the request certainly never
@@ -51,6 +53,7 @@ import (
 	"hash/maphash"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -115,23 +118,35 @@ type Annotations struct {
 }
 
 // A ToolResult is the answer of a tool, for a model to read.
+//
+// What cannot be shown as it is, or is left out, is a note in brackets in
+// Content. Its text is what the server sent, byte for byte, but for what spoils
+// a conversation: control characters other than tab, newline and CR LF and
+// ANSI escape sequences are removed, bytes that are not UTF-8 and lone
+// surrogates become U+FFFD, and invisible tag characters are removed with a
+// note.
 type ToolResult struct {
-	// Content is the text; what cannot be shown as text is a bracketed note.
-	// It is empty only if there are Images.
+	// Content is the text: the parts that the server sent, joined by newlines.
+	// It is valid UTF-8, at most Server.MaxOutput bytes, never only white
+	// space, and empty only if there are Images.
 	Content string
 	// Images are in the order of the server.
 	Images []Image
 	// IsError says that the tool failed; Content tells how.
 	IsError bool
-	// Structured is the server's structured content byte for byte; nil if it
-	// sent none.
+	// Structured is the server's structured content byte for byte, but for
+	// text that was not valid; nil if it sent none. Content has it, too, where
+	// the server sent no text.
 	Structured json.RawMessage
 }
 
 // An Image is a picture in a result.
 type Image struct {
+	// MIMEType is image/png, image/jpeg, image/gif or image/webp: the type of
+	// the bytes, whatever the server calls them.
 	MIMEType string
-	Data     []byte // the decoded file
+	// Data is the decoded file.
+	Data []byte
 }
 
 // A Connection is a running server and the list of its tools. All methods may
@@ -142,7 +157,8 @@ type Connection struct {
 	inbox   *tap.Inbox
 	link    link
 
-	seed maphash.Seed // no server can make two lists that look the same
+	tokens atomic.Int64 // the last progress token
+	seed   maphash.Seed // no server can make two lists that look the same
 
 	mu           sync.Mutex
 	tools        []Tool
@@ -264,6 +280,9 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 		err = cause
 	} else if ctx.Err() != nil {
 		err = ctx.Err()
+		if quiet := silence(0); errors.As(context.Cause(ctx), &quiet) {
+			err = quiet
+		}
 	} else {
 		err = errClosed
 	}

@@ -5,9 +5,10 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -15,11 +16,8 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
-
-// nothing is the Content of a result that has none: providers refuse an empty
-// tool message.
-const nothing = "[the tool returned nothing]"
 
 // handler returns the Handler of a tool.
 func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (ToolResult, error) {
@@ -31,14 +29,20 @@ func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 		arguments, err := readArguments(arguments)
 		if err != nil {
-			return ToolResult{Content: err.Error(), IsError: true}, nil
+			return c.server.refuse(err.Error()), nil
+		}
+		params := &sdk.CallToolParams{Name: tool.ServerTool, Arguments: arguments}
+		if params.Meta, err = requestMeta(ctx); err != nil {
+			return ToolResult{}, fmt.Errorf("mcp server %q: %s: %w: %w", c.server.Name, what, ErrNotSent, err)
 		}
 		slot := tap.NewSlot()
 		if len(mirrors) > 0 {
 			slot.Header = headerOf(mirrors, arguments)
 		}
+		ctx, done := c.follow(ctx, slot, params)
+		defer done()
 		answer, err := c.call(ctx, slot, what, func(ctx context.Context) error {
-			_, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: tool.ServerTool, Arguments: arguments})
+			_, err := c.session.CallTool(ctx, params)
 			return err
 		})
 		if err != nil {
@@ -46,9 +50,9 @@ func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (
 		}
 		defer answer.Release()
 		if answer.Error != nil {
-			return ToolResult{Content: "[error] " + errorText(tap.ParseError(answer.Error)), IsError: true}, nil
+			return c.server.refuse(refusal(answer.Error)), nil
 		}
-		return readResult(answer.Result), nil
+		return readResult(&c.server, tool.ServerTool, answer.Result), nil
 	}
 }
 
@@ -69,212 +73,384 @@ func readArguments(arguments json.RawMessage) (json.RawMessage, error) {
 	return arguments, nil
 }
 
-// readResult reads the result of a tools/call. It keeps nothing of result.
-func readResult(result []byte) ToolResult {
+// refuse returns the result of a call that has no other.
+func (s *Server) refuse(content string) ToolResult {
+	c := contents{server: s}
+	c.write(c.clean(content))
+	return ToolResult{Content: c.content(), IsError: true}
+}
+
+// maxParts bounds the parts of a result. Nobody means more, and a note on each
+// of millions would need many times the memory of the result.
+const maxParts = 100_000
+
+// readResult reads the result of a tools/call, a JSON value that was checked.
+// It keeps nothing of result.
+//
+//  1. The members are found, in whatever order they come.
+//  2. The parts of the content that a model may see are read, and if they give
+//     nothing, those that are for the user alone.
+//  3. Only if there is no text then, other members give it: structured content,
+//     what an old server wraps, anything unknown.
+//  4. What the tool lacks and what was left out is said.
+func readResult(server *Server, tool string, result []byte) ToolResult {
 	var (
-		r          ToolResult
-		c          contents
-		content    []byte
-		structured []byte
-		other      []byte
+		r       ToolResult
+		c       = contents{server: server}
+		m       = readMembers(result).unwrapped()
+		lacking = m.lacking(tool)
 	)
-	if result == nil || result[0] != '{' {
-		other = result
+	r.IsError = m.isError || lacking != ""
+	if !raw.Null(m.structured) {
+		r.Structured = bytes.Clone(raw.Repair(m.structured))
+	}
+	var forUser []part
+	more := 0
+	for value := range elements(m.content) {
+		if c.parts++; c.parts > maxParts {
+			more++
+		} else if p := readPart(value); p.isForUser() {
+			forUser = append(forUser, p)
+		} else {
+			c.add(p)
+		}
+	}
+	if !c.readable() && len(c.images) == 0 && (r.Structured == nil || r.IsError) {
+		for _, p := range forUser {
+			c.add(p)
+		}
+		forUser = nil
+	}
+	r.Images = c.images
+	if !c.readable() {
+		c.texts = nil
+		switch {
+		case r.Structured != nil:
+			c.write(c.clean(string(r.Structured)))
+		case lacking != "":
+		case !raw.Null(m.wrapped):
+			c.write(c.shown(m.wrapped))
+		case m.unknown != nil:
+			c.note("unknown result", c.excerpt(m.unknown))
+			// A client must take a type that it does not know for an error.
+			r.IsError = r.IsError || m.kind != "" && m.kind != "complete"
+		case r.IsError:
+			c.write(fmt.Sprintf("[the tool %q failed without a message]", tool))
+		case len(r.Images) == 0:
+			c.write("[the tool returned nothing]")
+		}
+	}
+	c.write(c.clean(lacking))
+	if n := len(forUser); n > 0 {
+		c.note("left out " + count(n, "part") + " meant only for the user")
+	}
+	if more > 0 {
+		c.note("left out " + count(more, "more part"))
+	}
+	r.Content = c.content()
+	return r
+}
+
+// The members of a result, as they came.
+type members struct {
+	content, structured []byte
+	wrapped             []byte // toolResult, where servers of 2024 put the answer
+	task, requests      []byte
+	kind                string // resultType
+	isError             bool
+	unknown             []byte // the result itself, if it has any other member or is no object
+}
+
+func readMembers(result []byte) (m members) {
+	if raw.Null(result) {
+		return m
+	}
+	if result[0] != '{' {
+		m.unknown = result
 	}
 	for name, value := range raw.Members(result) {
 		switch string(name) {
 		case "content":
-			content = value
+			m.content = value
 		case "structuredContent":
-			structured = value
+			m.structured = value
 		case "isError":
-			r.IsError = string(value) == "true" || string(value) == `"true"`
-		case "_meta", "resultType":
+			m.isError = string(value) == "true" || string(value) == `"true"`
+		case "_meta":
+		case "toolResult":
+			m.wrapped = value
+		case "resultType":
+			if m.kind, _ = raw.String(value); m.kind != "complete" {
+				m.unknown = result
+			}
+		case "task":
+			m.task, m.unknown = value, result
+		case "inputRequests":
+			m.requests, m.unknown = value, result
 		default:
-			other = result
+			m.unknown = result
 		}
 	}
-	switch {
-	case raw.Null(content):
-	case content[0] == '[':
-		for part := range raw.Elements(content) {
-			c.add(part)
-		}
-	default:
-		c.add(content) // a string or one part, meant as a list of it
-	}
-	if !raw.Null(structured) {
-		r.Structured = bytes.Clone(raw.Repair(structured))
-	}
-	r.Images = c.images
-	r.Content = strings.Join(c.texts, "\n")
-	if strings.TrimSpace(r.Content) != "" || len(r.Images) > 0 {
-		return r
-	}
-	switch {
-	case r.Structured != nil:
-		r.Content = string(r.Structured)
-	case !raw.Null(other):
-		// Very old servers wrap the answer in toolResult; others invent names.
-		if inner := raw.Member(other, "toolResult"); len(inner) > 0 && inner[0] == '{' && other[0] == '{' {
-			isError := r.IsError
-			r = readResult(inner)
-			r.IsError = r.IsError || isError
-			return r
-		}
-		c.note("unknown result", other)
-		r.Content = strings.Join(c.texts, "\n")
-	case r.IsError:
-		r.Content = "[the tool failed without a message]"
-	default:
-		r.Content = nothing
-	}
-	return r
+	return m
 }
 
-// contents collects the parts of a result.
+// unwrapped returns the members of the result that very old servers put into
+// another one. It goes one level deep.
+func (m members) unwrapped() members {
+	if !raw.Null(m.content) || !raw.Null(m.structured) || len(m.wrapped) == 0 || m.wrapped[0] != '{' {
+		return m
+	}
+	inner := readMembers(m.wrapped)
+	inner.isError = inner.isError || m.isError
+	return inner
+}
+
+// elements yields the parts of the content. A string or one object is meant as
+// a list of it.
+func elements(content []byte) iter.Seq[[]byte] {
+	if len(content) > 0 && content[0] == '[' {
+		return raw.Elements(content)
+	}
+	return func(yield func([]byte) bool) {
+		if !raw.Null(content) {
+			yield(content)
+		}
+	}
+}
+
+// contents collects what a model gets to see.
 type contents struct {
+	server *Server
 	texts  []string
 	images []Image
+	parts  int // of the result, so far
+	hidden int // characters that were removed
 }
 
-func (c *contents) text(s string) {
+// maxNote bounds the JSON in a note, and the parts of other notes, in bytes.
+const maxNote = 2 << 10
+
+// write adds a text, unless it is empty.
+func (c *contents) write(s string) {
 	if s != "" {
 		c.texts = append(c.texts, s)
 	}
 }
 
-// maxNote bounds the JSON or text of a part that is shown as a note.
-const maxNote = 2 << 10
-
-// note shows what cannot be read as it was meant.
-func (c *contents) note(what string, value []byte) {
-	shown := strings.ToValidUTF8(string(raw.Repair(value[:min(len(value), maxNote)])), "")
-	if len(value) > maxNote {
-		shown += fmt.Sprintf("… (%d bytes)", len(value))
+// note adds what is said in place of something, with what is known of it.
+func (c *contents) note(what string, known ...string) {
+	separator := ": "
+	for _, s := range known {
+		if s != "" {
+			what += separator + text.Start(s, maxNote)
+			separator = ", "
+		}
 	}
-	c.texts = append(c.texts, fmt.Sprintf("[%s: %s]", what, shown))
+	c.write("[" + what + "]")
 }
 
-// add takes one part of the content.
-func (c *contents) add(part []byte) {
-	if s, ok := raw.String(part); ok {
-		c.text(s)
+// readable reports whether there is text: providers refuse a message of white
+// space as they do an empty one.
+func (c *contents) readable() bool {
+	return slices.ContainsFunc(c.texts, func(s string) bool { return strings.TrimSpace(s) != "" })
+}
+
+// content returns the texts as one, under the cap. A single text, which may be
+// large, is not copied.
+func (c *contents) content() string {
+	if c.hidden > 0 {
+		c.note("removed " + count(c.hidden, "invisible character"))
+	}
+	content := strings.Join(c.texts, "\n")
+	if c.server.MaxOutput > 0 {
+		content = text.Middle(content, c.server.MaxOutput)
+	}
+	return content
+}
+
+// clean cleans a text that was decoded already.
+func (c *contents) clean(s string) string {
+	s, hidden := text.Result(s)
+	c.hidden += hidden
+	return s
+}
+
+// string decodes a JSON string; anything else gives "".
+func (c *contents) string(value []byte) string {
+	s, hidden, _ := text.Decode(value)
+	c.hidden += hidden
+	return s
+}
+
+// shown is a value as text: that of a string, the JSON of anything else.
+func (c *contents) shown(value []byte) string {
+	if raw.Null(value) || raw.IsString(value) {
+		return c.string(value)
+	}
+	return c.clean(string(raw.Repair(value)))
+}
+
+// excerpt is the start of a value's JSON.
+func (c *contents) excerpt(value []byte) string {
+	if len(value) <= maxNote {
+		return c.shown(value)
+	}
+	n := maxNote
+	for n > 0 && !utf8.RuneStart(value[n]) {
+		n--
+	}
+	return c.clean(string(raw.Repair(value[:n]))) + fmt.Sprintf("… (%d bytes)", len(value))
+}
+
+// add takes one part of the content. A member of a wrong type counts as
+// absent: it must not cost the part.
+func (c *contents) add(p part) {
+	if raw.IsString(p.whole) {
+		c.write(c.string(p.whole))
 		return
 	}
-	if part[0] != '{' {
-		c.note("unknown content", part)
-		return
-	}
-	var kind, text, data, mimeType, uri, name, title, description, size, resource []byte
-	for member, value := range raw.Members(part) {
-		switch string(member) {
-		case "type":
-			kind = value
-		case "text":
-			text = value
-		case "data":
-			data = value
-		case "mimeType":
-			mimeType = value
-		case "uri":
-			uri = value
-		case "name":
-			name = value
-		case "title":
-			title = value
-		case "description":
-			description = value
-		case "size":
-			size = value
-		case "resource":
-			resource = value
+	switch kind := c.string(p.kind); {
+	case kind == "text" && p.text == nil && p.other:
+		c.note("text without text", c.excerpt(p.whole))
+	case kind == "text", kind == "" && p.text != nil:
+		c.write(c.shown(p.text))
+	case kind == "image":
+		c.image(p)
+	case kind == "audio":
+		c.audio(p)
+	case kind == "resource_link":
+		name := c.string(p.name)
+		if name == "" {
+			name = c.string(p.title)
 		}
-	}
-	kindName, _ := raw.String(kind)
-	switch {
-	case kindName == "text", kindName == "" && text != nil:
-		if s, ok := raw.String(text); ok {
-			c.text(s)
-		} else if !raw.Null(text) {
-			c.text(string(raw.Repair(text)))
+		size := ""
+		if n, ok := tap.ParseID(p.size); ok && n >= 0 {
+			size = count(int(n), "byte")
 		}
-	case kindName == "image":
-		mime, _ := raw.String(mimeType)
-		decoded, err := decodeBase64(data)
-		if err != nil || len(decoded) == 0 {
-			c.texts = append(c.texts, fmt.Sprintf("[image that cannot be decoded%s]", details("", mime, len(decoded), "")))
-			return
-		}
-		c.images = append(c.images, Image{MIMEType: mime, Data: decoded})
-	case kindName == "audio":
-		mime, _ := raw.String(mimeType)
-		c.texts = append(c.texts, fmt.Sprintf("[audio%s]", details("", mime, decodedSize(data), "")))
-	case kindName == "resource_link":
-		mime, _ := raw.String(mimeType)
-		link, _ := raw.String(uri)
-		label, _ := raw.String(name)
-		if label == "" {
-			label, _ = raw.String(title)
-		}
-		about, _ := raw.String(description)
-		bytes := 0
-		if raw.Valid(size) && !raw.IsString(size) {
-			fmt.Sscan(string(size), &bytes)
-		}
-		c.texts = append(c.texts, fmt.Sprintf("[resource link: %s%s]", link, details(label, mime, bytes, about)))
-	case kindName == "resource":
-		c.resource(resource)
+		c.note("resource link", c.string(p.uri), name, c.string(p.mimeType), size, c.string(p.description))
+	case kind == "resource":
+		c.resource(p.resource)
+	case kind != "" && raw.IsString(p.text):
+		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, c.string(p.text)))
 	default:
-		c.note("unknown content", part)
+		c.note("unknown content", c.excerpt(p.whole))
 	}
 }
 
-// resource takes an embedded resource.
-func (c *contents) resource(resource []byte) {
-	if s, ok := raw.String(raw.Member(resource, "text")); ok {
-		c.text(s)
-		return
-	}
-	uri, _ := raw.String(raw.Member(resource, "uri"))
-	mime, _ := raw.String(raw.Member(resource, "mimeType"))
-	c.texts = append(c.texts, fmt.Sprintf("[resource: %s%s]", uri, details("", mime, decodedSize(raw.Member(resource, "blob")), "")))
+// A part is one part of the content, its members as they came.
+type part struct {
+	whole []byte
+
+	kind, text, data, mimeType, uri, url, name, title, description, size, resource, annotations []byte
+
+	other bool // there are more members
 }
 
-// details lists what is known of a part, for its note.
-func details(name, mime string, size int, description string) string {
-	var b strings.Builder
-	for _, known := range []string{name, mime} {
-		if known != "" {
-			fmt.Fprintf(&b, ", %s", known)
+func readPart(value []byte) part {
+	p := part{whole: value}
+	for name, value := range raw.Members(value) {
+		switch string(name) {
+		case "type":
+			p.kind = value
+		case "text":
+			p.text = value
+		case "data":
+			p.data = value
+		case "mimeType":
+			p.mimeType = value
+		case "uri":
+			p.uri = value
+		case "url":
+			p.url = value
+		case "name":
+			p.name = value
+		case "title":
+			p.title = value
+		case "description":
+			p.description = value
+		case "size":
+			p.size = value
+		case "resource":
+			p.resource = value
+		case "annotations":
+			p.annotations = value
+		case "_meta":
+		default:
+			p.other = true
 		}
 	}
-	if size > 0 {
-		fmt.Fprintf(&b, ", %d bytes", size)
-	}
-	if description != "" {
-		fmt.Fprintf(&b, ", %s", description)
-	}
-	return b.String()
+	return p
 }
 
-func decodedSize(value []byte) int {
-	if !raw.IsString(value) {
-		return 0
+// isForUser reports whether the server means the part for the user and not for
+// a model.
+func (p *part) isForUser() bool {
+	user := false
+	for role := range raw.Elements(raw.Member(p.annotations, "audience")) {
+		if user = string(role) == `"user"`; !user {
+			return false
+		}
 	}
-	return base64.RawStdEncoding.DecodedLen(len(bytes.TrimRight(value[1:len(value)-1], "=")))
+	return user
 }
 
-// decodeBase64 decodes the base64 text in a JSON string.
-func decodeBase64(value []byte) ([]byte, error) {
-	if !raw.IsString(value) {
-		return nil, fmt.Errorf("the data is no string")
+// resource takes an embedded resource: a text or a file that came with the
+// result. Its address stands before its text, since a model asks for it by
+// that.
+func (c *contents) resource(resource []byte) {
+	var (
+		uri      = c.string(raw.Member(resource, "uri"))
+		mimeType = c.string(raw.Member(resource, "mimeType"))
+		body     = raw.Member(resource, "text")
+		blob     = raw.Member(resource, "blob")
+	)
+	if !raw.Null(body) {
+		c.document(uri, c.shown(body))
+		return
 	}
-	text := value[1 : len(value)-1]
-	if bytes.IndexByte(text, '\\') >= 0 || !utf8.Valid(text) {
-		text = raw.AppendString(nil, value)
+	if raw.Null(blob) {
+		c.note("resource without content", uri, mimeType)
+		return
 	}
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	n, err := base64.StdEncoding.Decode(out, text)
-	return out[:n], err
+	data, err := decodeBase64(blob)
+	switch kind := sniff(data); {
+	case err != nil:
+		c.note("resource that cannot be decoded", uri, mimeType)
+	case isText(mimeType) && utf8.Valid(data):
+		c.document(uri, c.clean(string(data)))
+	case isPicture(kind):
+		c.picture(kind, data)
+	default:
+		c.note("resource", uri, mimeType, count(len(data), "byte"))
+	}
+}
+
+func (c *contents) document(uri, body string) {
+	if uri != "" {
+		c.note("resource", uri)
+	}
+	c.write(body)
+}
+
+// isText reports whether files of the type are text.
+func isText(mimeType string) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(mimeType), ";")
+	kind = strings.TrimSpace(kind)
+	if strings.HasPrefix(kind, "text/") || strings.HasSuffix(kind, "+json") || strings.HasSuffix(kind, "+xml") || strings.HasSuffix(kind, "+yaml") {
+		return true
+	}
+	switch strings.TrimPrefix(strings.TrimPrefix(kind, "application/"), "x-") {
+	case "json", "ndjson", "jsonl", "json-seq", "xml", "yaml", "toml", "javascript", "ecmascript", "typescript", "sh", "shellscript",
+		"sql", "graphql", "www-form-urlencoded", "csv", "markdown", "tex", "latex", "python", "httpd-php", "pem-file":
+		return true
+	}
+	return false
+}
+
+// count returns a number of things in words.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // ErrInvalidServer is wrapped by the error of [Connect] for a [Server] that
@@ -67,6 +68,21 @@ type Server struct {
 	// Tools, if not empty, keeps only the tools with these names: the names
 	// that the server itself uses.
 	Tools []string
+
+	// CallTimeout is how long a tool call may go without an answer or progress
+	// of the server; 0 means that only the context of a call bounds it. When it
+	// is over the server is told that the call is cancelled, and the Handler's
+	// error wraps os.ErrDeadlineExceeded. It bounds silence, not the whole: a
+	// server that reports progress for ever is bounded by the context.
+	CallTimeout time.Duration
+	// MaxOutput caps the bytes of ToolResult.Content, notes included; 0 means
+	// no cap. Of a longer text the start and the end are kept, with a note
+	// between them that says how many bytes were left out. It is 64 at least.
+	MaxOutput int
+	// MaxImages caps the images of a result, and MaxImageBytes the size of the
+	// file of each; 0 means no cap. A note stands for an image beyond them.
+	MaxImages     int
+	MaxImageBytes int
 }
 
 const defaultStopTimeout = 5 * time.Second
@@ -91,6 +107,7 @@ func (s Server) check() (Server, error) {
 	default:
 		s.checkHTTP(fault)
 	}
+	s.checkLimits(fault)
 	for i, tool := range s.Tools {
 		if tool == "" {
 			fault("Tools[%d] must not be empty", i)
@@ -194,6 +211,21 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 			fault("Headers: %q is set by the protocol", name)
 		}
 		names[canonical] = name
+	}
+}
+
+func (s Server) checkLimits(fault func(string, ...any)) {
+	if s.CallTimeout < 0 {
+		fault("CallTimeout must not be negative")
+	}
+	if s.MaxOutput != 0 && s.MaxOutput < text.Shortest {
+		fault("MaxOutput must be 0 or at least %d", text.Shortest)
+	}
+	if s.MaxImages < 0 {
+		fault("MaxImages must not be negative")
+	}
+	if s.MaxImageBytes < 0 {
+		fault("MaxImageBytes must not be negative")
 	}
 }
 
@@ -360,7 +392,7 @@ func (s Server) mask() func(string) string {
 		add(u.RawQuery)
 	}
 	if len(secrets) == 0 {
-		return func(text string) string { return text }
+		return func(quote string) string { return quote }
 	}
 	// Where two secrets begin alike the longer one is the right one.
 	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 const (
@@ -234,14 +235,24 @@ func (l *listing) entry(entry []byte) {
 		tool.OutputSchema = raw.Compact(e.outputSchema)
 	}
 	tool.Annotations = e.hints()
+	hidden := 0
+	clean := func(s string) string {
+		s, n := text.Prompt(s)
+		hidden += n
+		return s
+	}
 	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {
 		if tool.Title == "" {
-			tool.Title, _ = raw.String(title)
+			title, _ := raw.String(title)
+			tool.Title = clean(title)
 		}
 	}
-	tool.Description = "Tool " + name + " from the MCP server " + l.server.Name + "."
+	tool.Description = "Tool " + clean(name) + " from the MCP server " + l.server.Name + "."
 	if description, _ := raw.String(e.description); description != "" {
-		tool.Description += " " + description
+		tool.Description += " " + clean(description)
+	}
+	if hidden > 0 {
+		l.warn("removed %s from the name, title or description of tool %q", count(hidden, "invisible character"), name)
 	}
 	l.names[tool.Name] = name
 	l.tools = append(l.tools, tool)
@@ -342,8 +353,8 @@ func errorText(e jsonrpc.Error) string {
 	if e.Code != 0 {
 		fmt.Fprintf(&b, " (code %d)", e.Code)
 	}
-	if len(e.Data) > 0 && len(e.Data) <= 1<<10 {
-		fmt.Fprintf(&b, ": %s", e.Data)
+	if len(e.Data) > 0 {
+		fmt.Fprintf(&b, ": %s", text.Start(string(e.Data), maxNote))
 	}
 	return b.String()
 }

@@ -35,6 +35,9 @@ func AppendString(dst, value []byte) []byte {
 	return appendText(dst, text)
 }
 
+// AppendText appends the inside of a JSON string, or an end of it, decoded.
+func AppendText(dst, text []byte) []byte { return appendText(dst, text) }
+
 // IsString reports whether value, a checked JSON value, is a string.
 func IsString(value []byte) bool {
 	return len(value) >= 2 && value[0] == '"'

@@ -1,0 +1,56 @@
+package text
+
+// This file makes long texts fit.
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Shortest is the least number of bytes that [Middle] can cut a text to.
+const Shortest = 64
+
+// Middle returns s, or if it is longer than limit bytes, its start and its end
+// with a note between them that says how many bytes were left out. The result
+// is never longer than limit, which is at least [Shortest], and is cut between
+// characters. About three quarters of what is kept are the start.
+func Middle(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	note := func(n int) string { return fmt.Sprintf("\n[%d bytes left out]\n", n) }
+	room := limit - len(note(len(s)))
+	head, tail := start(s, room-room/4), end(s, room/4)
+	return head + note(len(s)-len(head)-len(tail)) + tail
+}
+
+// Start returns s, or if it is longer than limit bytes, its start and a clause
+// with its length.
+func Start(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return fmt.Sprintf("%s… (%d bytes)", start(s, limit), len(s))
+}
+
+// start returns at most n bytes of the start of s. Half a flag would be hidden
+// text, so none is cut.
+func start(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	if r, _ := utf8.DecodeRuneInString(s[n:]); isTag(r) {
+		return strings.TrimRightFunc(s[:n], isTag)
+	}
+	return s[:n]
+}
+
+// end returns at most n bytes of the end of s.
+func end(s string, n int) string {
+	i := len(s) - n
+	for i < len(s) && !utf8.RuneStart(s[i]) {
+		i++
+	}
+	return strings.TrimLeftFunc(s[i:], isTag)
+}

@@ -1,0 +1,367 @@
+// Package text cleans the text of servers before a model reads it.
+//
+// What a person cannot see on a screen can still steer a model, and some bytes
+// make providers and databases refuse a whole conversation. The functions here
+// remove both and leave everything else byte for byte: a result may be a file.
+//
+// Always removed are control characters but tab, newline and the pair CR LF,
+// ANSI escape sequences, and the Unicode tag block outside of flags. Bytes
+// that are not UTF-8 become U+FFFD, each of them. Joiners (U+200C, U+200D),
+// directional marks and variation selectors stay: emoji and scripts need them.
+//
+// Only the characters without a look of their own are counted, since their
+// removal may change what is said. Control characters and escape sequences say
+// nothing to a reader of text, so that nobody has to be told.
+package text
+
+import (
+	"bytes"
+	"math/bits"
+	"strings"
+	"unicode/utf8"
+	"unsafe"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// Result cleans text that may have to match a file byte for byte. It returns s
+// itself where there is nothing to clean, and how many hidden characters it
+// removed.
+func Result(s string) (clean string, hidden int) { return valid(s, false) }
+
+// Prompt cleans text that a model reads as a description, where nobody needs
+// invisible formatting: it also removes bidirectional embeddings, overrides
+// and isolates, the zero-width space and the word joiner.
+func Prompt(s string) (clean string, hidden int) { return valid(s, true) }
+
+const (
+	escape = 0x1b
+	csi    = 0x9b // the control character for ESC [
+)
+
+// isTag reports whether r is in the tag block, an invisible copy of ASCII.
+func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
+
+// isFormatting reports whether r is one of the invisible characters that only
+// a file may need.
+func isFormatting(r rune) bool {
+	switch {
+	case r == 0x200b, r == 0x2060, r == 0xfeff: // zero-width space, word joiner and its old form
+		return true
+	case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // embeddings, overrides, isolates and their ends
+		return true
+	}
+	return false
+}
+
+// Decode is [Result] for a JSON string, in one go: the text may be most of a
+// large message. ok is false where value is no string.
+func Decode(value []byte) (clean string, hidden int, ok bool) {
+	if !raw.IsString(value) {
+		return "", 0, false
+	}
+	in := value[1 : len(value)-1]
+	if bytes.IndexByte(in, '\\') < 0 {
+		n := printable(in)
+		if n == len(in) {
+			return string(in), 0, true
+		}
+		if utf8.Valid(in[n:]) {
+			clean, hidden = remove(string(in), n, false)
+			return clean, hidden, true
+		}
+	}
+	// Lines of ASCII, as most texts are, are decoded here. The rest of any
+	// other text takes two looks.
+	out := make([]byte, 0, len(in))
+	for {
+		n := unescaped(in)
+		out, in = append(out, in[:n]...), in[n:]
+		if len(in) < 2 || in[0] != '\\' {
+			break
+		}
+		c := in[1]
+		switch c {
+		case 'n':
+			c = '\n'
+		case 't':
+			c = '\t'
+		case '"', '\\', '/':
+		default:
+			c = 0
+		}
+		if c == 0 {
+			break
+		}
+		out, in = append(out, c), in[2:]
+	}
+	n := len(out)
+	if len(in) > 0 {
+		out = raw.AppendText(out, in)
+	}
+	clean, hidden = remove(unsafe.String(unsafe.SliceData(out), len(out)), n, false)
+	return clean, hidden, true
+}
+
+func valid(s string, prompt bool) (string, int) {
+	i := plain(s)
+	if !utf8.ValidString(s[i:]) {
+		s = string([]rune(s)) // U+FFFD for each byte that is not UTF-8
+	}
+	return remove(s, i, prompt)
+}
+
+// remove cleans s, which is valid and plain up to s[i].
+func remove(s string, i int, prompt bool) (string, int) {
+	var (
+		out    strings.Builder
+		from   int // s[from:i] is clean but not in out yet
+		hidden int
+	)
+	for i = skip(s, i, prompt); i < len(s); i = skip(s, i, prompt) {
+		keep, drop, isHidden := look(s, i, prompt)
+		i += keep
+		if drop == 0 {
+			continue
+		}
+		if out.Cap() == 0 {
+			out.Grow(len(s) - drop)
+		}
+		out.WriteString(s[from:i])
+		i += drop
+		from = i
+		if isHidden {
+			hidden++
+		}
+	}
+	if from == 0 {
+		return s, 0
+	}
+	out.WriteString(s[from:])
+	return out.String(), hidden
+}
+
+// look decides about the character at s[i], which is not plain: how many bytes
+// stay and how many behind those go.
+func look(s string, i int, prompt bool) (keep, drop int, hidden bool) {
+	switch c := s[i]; {
+	case c == '\r' && strings.HasPrefix(s[i+1:], "\n"):
+		return 2, 0, false
+	case c == escape:
+		return 0, escapeSequence(s[i:]), false
+	case c < ' ' || c == 0x7f:
+		return 0, 1, false
+	}
+	r, size := utf8.DecodeRuneInString(s[i:])
+	switch {
+	case r == csi:
+		return 0, controlSequence(s[i:], size), false
+	case r < 0xa0:
+		return 0, size, false
+	case prompt && isFormatting(r):
+		return 0, size, true
+	case !isTag(r):
+		return size, 0, false
+	}
+	if strings.HasSuffix(s[:i], "\U0001f3f4") {
+		if n := flag(s[i:]); n > 0 {
+			return n, 0, false
+		}
+	}
+	return 0, size, true
+}
+
+// flag returns the length of the tags that make the flag of a region, such as
+// that of Scotland, out of a black flag before them; 0 if s does not start
+// with such tags. Their number is bounded, so that a flag carries no message.
+func flag(s string) int {
+	const shortest, longest, end = 3, 7, 0xe007f
+	n := 0
+	for i, r := range s {
+		switch c := r - 0xe0000; {
+		case r == end && n >= shortest:
+			return i + utf8.RuneLen(end)
+		case n == longest, (c < '0' || c > '9') && (c < 'a' || c > 'z'):
+			return 0
+		}
+		n++
+	}
+	return 0
+}
+
+// escapeSequence returns the length of the ANSI escape sequence at the start
+// of s. An escape character that begins none is taken alone: what follows it
+// is text.
+func escapeSequence(s string) int {
+	if len(s) < 2 {
+		return 1
+	}
+	switch c := s[1]; {
+	case c == '[':
+		return controlSequence(s, 2)
+	case c == ']', c == 'P', c == 'X', c == '^', c == '_':
+		return controlString(s)
+	case c >= ' ' && c < '0':
+		i := 2
+		for i < len(s) && s[i] >= ' ' && s[i] < '0' {
+			i++
+		}
+		if i == len(s) {
+			return i
+		}
+		if s[i] < 0x7f && s[i] >= '0' {
+			return i + 1
+		}
+	case c >= '0' && c < 0x7f:
+		return 2
+	}
+	return 1
+}
+
+// controlSequence returns the length of a sequence such as ESC [ 31 m whose
+// introducer has the given length. The introducer of one character counts only
+// with a parameter: it is also a quotation mark in a wrong character set.
+func controlSequence(s string, introducer int) int {
+	i := introducer
+	for i < len(s) && s[i] >= '0' && s[i] <= '?' {
+		i++
+	}
+	alone := 1
+	if s[0] != escape {
+		if alone = introducer; i == introducer {
+			return alone
+		}
+	}
+	for i < len(s) && s[i] >= ' ' && s[i] < '0' {
+		i++
+	}
+	switch {
+	case i == len(s):
+		return i // cut off
+	case s[i] >= '@' && s[i] < 0x7f:
+		return i + 1
+	}
+	return alone
+}
+
+// controlString returns the length of a sequence with a text in it, such as a
+// link (OSC 8). One without an end is no sequence.
+func controlString(s string) int {
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\a':
+			return i + 1
+		case c == escape && strings.HasPrefix(s[i+1:], `\`):
+			return i + 2
+		case c == 0xc2 && strings.HasPrefix(s[i+1:], "\x9c"): // U+009C, string terminator
+			return i + 2
+		case c < ' ' && c != '\t':
+			return 1
+		}
+	}
+	return 1
+}
+
+// plain returns the length of the ASCII text at the start of s that holds
+// nothing to remove.
+func plain(s string) int {
+	i := 0
+	for ; i+32 <= len(s); i += 32 {
+		if (foreign(word(s, i))|foreign(word(s, i+8))|foreign(word(s, i+16))|foreign(word(s, i+24)))&highest != 0 {
+			break
+		}
+	}
+	for i < len(s) && isPlain(s[i]) {
+		i++
+	}
+	return i
+}
+
+// printable is plain for text without tabs and newlines, and twice as fast.
+func printable(s []byte) int {
+	i := 0
+	for ; i+32 <= len(s); i += 32 {
+		a, b, c, d := word(s, i), word(s, i+8), word(s, i+16), word(s, i+24)
+		// Bytes above ASCII, those below the space, and 0x7f.
+		if (a|b|c|d|(a-' '*each)|(b-' '*each)|(c-' '*each)|(d-' '*each)|(a+each)|(b+each)|(c+each)|(d+each))&highest != 0 {
+			break
+		}
+	}
+	for i < len(s) && s[i] >= ' ' && s[i] < 0x7f {
+		i++
+	}
+	return i
+}
+
+func isPlain(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' }
+
+// unescaped is plain for the inside of a JSON string: it also ends at an escape.
+func unescaped(s []byte) int {
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := word(s, i)
+		if found := (foreign(w) | equal(w, '\\')) & highest; found != 0 {
+			return i + bits.TrailingZeros64(found)/8
+		}
+	}
+	for i < len(s) && isPlain(s[i]) && s[i] != '\\' {
+		i++
+	}
+	return i
+}
+
+// skip returns where the next character is, from s[i] on, that look has to
+// decide about.
+func skip(s string, i int, prompt bool) int {
+	for {
+		for ; i+8 <= len(s); i += 8 {
+			w := word(s, i)
+			found := foreign(w)&^w | equal(w, 0xc2) | equal(w, 0xf3) // the first bytes of what goes
+			if prompt {
+				found |= equal(w, 0xe2) | equal(w, 0xef)
+			}
+			if found &= highest; found != 0 {
+				i += bits.TrailingZeros64(found) / 8
+				break
+			}
+		}
+		if i+8 > len(s) {
+			for i < len(s) && isPlain(s[i]) {
+				i++
+			}
+		}
+		if i+1 >= len(s) || s[i] != '\r' || s[i+1] != '\n' {
+			return i
+		}
+		i += 2
+	}
+}
+
+// word returns 8 bytes of s, the first one lowest.
+func word[T string | []byte](s T, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+const (
+	each    = 0x0101010101010101
+	highest = 0x80 * each
+)
+
+// foreign sets the highest bit of each byte of w that is a control character
+// other than tab and newline, or not ASCII. Adding 0x80-n to a byte without
+// its highest bit sets that bit if the byte is at least n, and carries nothing
+// into the next byte.
+func foreign(w uint64) uint64 {
+	low := w &^ highest
+	control := ^(low + (0x80-' ')*each) & (^(low + (0x80-'\t')*each) | (low + (0x80-'\v')*each))
+	return w | control | (low + (0x80-0x7f)*each)
+}
+
+// equal sets the highest bit of the first byte of w that is b; of those behind
+// it nothing can be said.
+func equal(w uint64, b uint64) uint64 {
+	w ^= b * each
+	return (w - each) &^ w
+}

@@ -1,0 +1,82 @@
+package mcp
+
+// This file shows the answers of a tools/call that are no result: errors, and
+// questions that this client has no answer to.
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/text"
+)
+
+// codeURLElicitation is the error of a server that wants its user to open URLs
+// before it goes on.
+const codeURLElicitation = -32042
+
+// refusal shows the error object of a JSON-RPC answer.
+func refusal(object []byte) string {
+	e := tap.ParseError(object)
+	var lines []string
+	if e.Code == codeURLElicitation {
+		for elicitation := range raw.Elements(raw.Member(e.Data, "elicitations")) {
+			if line := question(elicitation); line != "" {
+				lines = append(lines, line)
+			}
+		}
+	}
+	if lines != nil {
+		e.Data = nil // the lines are what it says
+	}
+	return strings.Join(append([]string{"[error] " + errorText(e)}, lines...), "\n")
+}
+
+// question shows what a server asks its user: a message, a URL, or both.
+func question(params []byte) string {
+	message, _ := raw.String(raw.Member(params, "message"))
+	address, _ := raw.String(raw.Member(params, "url"))
+	if message != "" && address != "" {
+		message += ": "
+	}
+	return text.Start(message+address, maxNote)
+}
+
+// maxQuestions bounds how many questions of a server are shown.
+const maxQuestions = 10
+
+// lacking returns what a tool needs that this client does not offer, "" where
+// the result is one. Content that came all the same is delivered beside it.
+func (m *members) lacking(tool string) string {
+	said := !raw.Null(m.content) || !raw.Null(m.structured)
+	var what string
+	var details []string
+	switch {
+	case m.kind == "input_required", !said && len(m.requests) > 0 && m.requests[0] == '{':
+		what = "needs input"
+		for _, request := range raw.Members(m.requests) {
+			if len(details) == maxQuestions {
+				details = append(details, "and more")
+				break
+			}
+			method, _ := raw.String(raw.Member(request, "method"))
+			asked := question(raw.Member(request, "params"))
+			if method != "" && asked != "" {
+				method += ": "
+			}
+			if method+asked != "" {
+				details = append(details, method+asked)
+			}
+		}
+	case m.kind == "task", !said && !raw.Null(raw.Member(m.task, "taskId")):
+		what = "wants to run as a task"
+	default:
+		return ""
+	}
+	s := fmt.Sprintf("[the tool %q %s, which this client does not offer", tool, what)
+	if len(details) > 0 {
+		s += ": " + strings.Join(details, "; ")
+	}
+	return s + "]"
+}
