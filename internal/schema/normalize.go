@@ -162,15 +162,24 @@ type rewriter struct {
 
 // say adds a clause to the schema's description.
 func (w *rewriter) say(n *node, clause string) {
-	description := n.get("description").string()
-	if w.quiet || strings.Contains(description, clause) {
+	if w.quiet || n.said > maxSaid {
 		return
+	}
+	description := n.get("description").string()
+	if strings.Contains(description, clause) {
+		return
+	}
+	if n.said += len(clause); n.said > maxSaid {
+		clause = "There are more rules than these."
 	}
 	if description != "" {
 		clause = description + " " + clause
 	}
 	n.set("description", newString(clause))
 }
+
+// maxSaid bounds the clauses of one schema.
+const maxSaid = 4 << 10
 
 // clauseDeep is said where a schema became generic.
 const clauseDeep = "Its inner structure is left out."

@@ -160,6 +160,10 @@ func (c *compiler) state(state [][]located) *shape {
 	return s
 }
 
+// telling are the keywords that say something about types or names.
+const telling = objectKeywords | arrayKeywords | 1<<kwType | 1<<kwEnum | 1<<kwConst | 1<<kwNullable |
+	1<<kwThen | 1<<kwElse | 1<<kwDependencies
+
 // closure is the state of a schema with all that apply in place. ok is false
 // where that is too much to tell.
 func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
@@ -175,7 +179,10 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 		return [][]located{{}}, true
 	}
 	base := baseOf(n, l.base)
-	state = [][]located{{{n, base}}}
+	state = [][]located{{}}
+	if keywordsIn(n)&telling != 0 {
+		state = [][]located{{{n, base}}}
+	}
 	join := func(other [][]located) bool {
 		var product [][]located
 		for _, a := range state {
@@ -256,8 +263,14 @@ func (c *compiler) allowed(n *node) types {
 	return allowed
 }
 
-// fill says in s what is certain about the values of the state.
+// fill says in s what is certain about the values of the state. When the work
+// runs out, that is nothing.
 func (c *compiler) fill(s *shape, state [][]located) {
+	defer func() {
+		if c.work <= 0 {
+			*s = shape{allowed: anyType}
+		}
+	}()
 	var objects, arrays [][]located
 	for _, all := range state {
 		allowed := anyType
@@ -305,6 +318,9 @@ func (c *compiler) fillObject(s *shape, objects [][]located) {
 			for _, m := range l.schema.get("properties").list('{') {
 				if seen[m.name] {
 					continue
+				}
+				if c.work -= 2; c.work <= 0 {
+					return
 				}
 				seen[m.name] = true
 				p := property{name: m.name}

@@ -200,7 +200,7 @@ func nullable(n *node) {
 func (w *rewriter) kinds(n *node) (widened bool) {
 	for _, m := range slices.Clone(n.members) {
 		k, v := keywordOf(m.name), m.value
-		ok, silent := true, v.is('n') || has(annotations, k) && k != kwUnknown
+		ok, silent := true, v.is('n') || k == kwTitle || k == kwDescription || k == kwComment
 		switch wants[k] {
 		case wantGone:
 			if k != kwUnevaluatedItems && k != kwUnevaluatedProperties {

@@ -17,6 +17,7 @@ import (
 type node struct {
 	kind    byte     // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
 	widened bool     // it accepts more than what it stands for
+	said    int      // bytes of clauses in its description
 	text    string   // a scalar's JSON text
 	members []member // of an object, or the nameless ones of an array
 }

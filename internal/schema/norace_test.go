@@ -1,0 +1,6 @@
+//go:build !race
+
+package schema
+
+// raceEnabled is whether times mean nothing here.
+const raceEnabled = false
