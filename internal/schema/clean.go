@@ -28,7 +28,8 @@ type checker struct {
 // isNormal reports whether schema has the normal form, white space apart, and
 // whether it has white space.
 func (z Normalizer) isNormal(schema []byte) (normal, spaced bool) {
-	c := checker{data: schema, clean: z.Clean}
+	var names, unknown [4 * fewNames][]byte
+	c := checker{data: schema, clean: z.Clean, names: names[:0], unknown: unknown[:0]}
 	normal = c.peek() == '{' && c.schema(1, 0) && c.peek() == 0
 	return normal, c.spaced
 }

@@ -31,12 +31,11 @@ func (p *Plan) shape() *shape {
 	}
 	p.once.Do(func() {
 		c := compiler{
-			doc:    newDocument(parse(string(p.schema))),
-			names:  p.names,
-			work:   maxWork,
-			ids:    map[*node]int{},
-			known:  map[string]*shape{},
-			places: map[*node]map[string]int{},
+			doc:   newDocument(parse(string(p.schema))),
+			names: p.names,
+			work:  maxWork,
+			ids:   map[*node]int{},
+			known: map[string]*shape{},
 		}
 		if c.doc.root.is('{') {
 			p.root = c.compile()
@@ -99,13 +98,12 @@ const (
 // of some alternatives, each of them all of some schemas. States are compiled
 // one after the other, so recursion in a schema is none here.
 type compiler struct {
-	doc    *document
-	names  *renaming
-	work   int
-	ids    map[*node]int
-	known  map[string]*shape
-	queue  []pending
-	places map[*node]map[string]int
+	doc   *document
+	names *renaming
+	work  int
+	ids   map[*node]int
+	known map[string]*shape
+	queue []pending
 }
 
 type pending struct {
@@ -398,19 +396,8 @@ alternatives:
 // property is what n says about a property.
 func (c *compiler) property(n *node, name string) *node {
 	if props := n.get("properties"); props.is('{') {
-		if len(props.members) <= fewNames {
-			if v := props.get(name); v != nil {
-				return v
-			}
-		} else {
-			places := c.places[props]
-			if places == nil {
-				places = props.indexes()
-				c.places[props] = places
-			}
-			if i, ok := places[name]; ok {
-				return props.members[i].value
-			}
+		if v := c.doc.member(props, name); v != nil {
+			return v
 		}
 	}
 	if n.get("patternProperties") != nil {

@@ -14,6 +14,10 @@ type document struct {
 	root  *node
 	old   bool                 // draft-07 or older: only annotations count beside a $ref
 	found map[string]*resolved // what references from the root's own resource lead to
+	ids   map[string]*node     // the root's definitions with an $id; nil until one is looked for
+
+	// places has the members of large objects by name, for pointers into them.
+	places map[*node]map[string]int
 }
 
 // resolved is a schema and the resource it belongs to: the nearest schema
@@ -47,7 +51,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 	uri, fragment, _ := strings.Cut(ref, "#")
 	if uri != "" && uri != resourceID(base) {
 		if base = d.root; uri != resourceID(base) {
-			base = definition(d.root, func(s *node) bool { return resourceID(s) == uri })
+			base = d.byID(uri)
 		}
 	}
 	if base == nil || fragment == "" {
@@ -72,7 +76,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		switch target.kind {
 		case '{':
-			target = target.get(token)
+			target = d.member(target, token)
 		case '[':
 			i, err := strconv.Atoi(token)
 			if err != nil || i < 0 || i >= len(target.members) {
@@ -91,6 +95,39 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		return nil, nil
 	}
 	return target, base
+}
+
+// byID is the definition of the root with the $id, nil when there is none.
+func (d *document) byID(id string) *node {
+	if d.ids == nil {
+		d.ids = map[string]*node{}
+		definition(d.root, func(s *node) bool {
+			if id := resourceID(s); id != "" && d.ids[id] == nil {
+				d.ids[id] = s
+			}
+			return false
+		})
+	}
+	return d.ids[id]
+}
+
+// member is [node.get] for objects that are asked often.
+func (d *document) member(n *node, name string) *node {
+	if len(n.members) <= fewNames {
+		return n.get(name)
+	}
+	places := d.places[n]
+	if places == nil {
+		if d.places == nil {
+			d.places = map[*node]map[string]int{}
+		}
+		places = n.indexes()
+		d.places[n] = places
+	}
+	if i, ok := places[name]; ok {
+		return n.members[i].value
+	}
+	return nil
 }
 
 // definition is the first of the resource's definitions that fits.

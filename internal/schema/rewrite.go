@@ -11,17 +11,18 @@ import (
 // fix makes n normal. It reports whether n then accepts more than before.
 func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	widened = n.widened
-	for _, pass := range []func(*node) bool{w.oldDrafts, w.kinds, w.unevaluated, w.closedArrays} {
-		widened = pass(n) || widened
-	}
+	widened = w.oldDrafts(n) || widened
+	widened = w.kinds(n) || widened
+	widened = w.unevaluated(n) || widened
+	w.closedArrays(n)
 	widened = w.cut(n, level, inPlace) || widened
 	misplaced(n)
 	widened = w.children(n, level, inPlace) || widened
 	openArrays(n)
-	for _, pass := range []func(*node) bool{w.required, w.values, w.pattern, w.keys} {
-		widened = pass(n) || widened
-	}
-	return widened
+	widened = w.required(n) || widened
+	widened = w.values(n) || widened
+	widened = w.pattern(n) || widened
+	return w.keys(n) || widened
 }
 
 // drop removes a keyword and says so.
@@ -69,6 +70,9 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 
 func (w *rewriter) typeNames(n *node) (widened bool) {
 	t := n.get("type")
+	if t.is('"') && typeNamed(t.text[1:len(t.text)-1]) != 0 {
+		return false
+	}
 	list := []member{{"", t}}
 	if t.is('[') {
 		list = t.members
@@ -198,7 +202,8 @@ func nullable(n *node) {
 // kinds is the end of rule 8, and the end of rule 1 at every depth: copies of
 // inlined schemas would share their names.
 func (w *rewriter) kinds(n *node) (widened bool) {
-	for _, m := range slices.Clone(n.members) {
+	var room [16]member // for a copy, since members go in the loop
+	for _, m := range append(room[:0], n.members...) {
 		k, v := keywordOf(m.name), m.value
 		ok, silent := true, v.is('n') || k == kwTitle || k == kwDescription || k == kwComment
 		switch wants[k] {
@@ -297,9 +302,9 @@ func (w *rewriter) unevaluated(n *node) (widened bool) {
 }
 
 // closedArrays says with maxItems what items did that are false (rule 6).
-func (w *rewriter) closedArrays(n *node) bool {
+func (w *rewriter) closedArrays(n *node) {
 	if !n.get("items").is('f') {
-		return false
+		return
 	}
 	n.set("items", newObject())
 	most := 0
@@ -308,11 +313,10 @@ func (w *rewriter) closedArrays(n *node) bool {
 	}
 	if old := n.get("maxItems"); old != nil {
 		if bound, err := strconv.Atoi(old.text); err == nil && bound <= most {
-			return false
+			return
 		}
 	}
 	n.set("maxItems", newCount(most))
-	return false
 }
 
 // cut is rule 4.
@@ -362,7 +366,8 @@ func misplaced(n *node) {
 // children fixes the schemas in n, and drops those that may not be widened and
 // were.
 func (w *rewriter) children(n *node, level, inPlace int) (widened bool) {
-	for _, m := range slices.Clone(n.members) {
+	var room [16]member
+	for _, m := range append(room[:0], n.members...) {
 		k, v := keywordOf(m.name), m.value
 		sub, place := deeper(k, level, inPlace)
 		switch schemasIn(k, v) {
@@ -522,6 +527,9 @@ func (w *rewriter) required(n *node) (widened bool) {
 		return false
 	}
 	props := n.get("properties")
+	if distinct(list.members, func(m member) string { return m.value.text }) && props.hasAll(list.members) {
+		return false
+	}
 	var known map[string]int
 	if props != nil {
 		known = props.indexes()
@@ -555,6 +563,19 @@ func (w *rewriter) required(n *node) (widened bool) {
 	}
 	props.members = append(props.members, missing...)
 	return n.get("additionalProperties") != nil
+}
+
+// hasAll reports whether the few names are all strings, and members of few.
+func (n *node) hasAll(names []member) bool {
+	if n == nil || len(names) > fewNames || len(n.members) > fewNames {
+		return false
+	}
+	for _, m := range names {
+		if !m.value.is('"') || strings.IndexByte(m.value.text, '\\') >= 0 || n.index(m.value.text[1:len(m.value.text)-1]) < 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // values is rule 8.
