@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
-	"os/exec"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -83,15 +82,18 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if err == nil {
 			return
 		}
+		whole := step == "listing tools" // its errors name server and step
 		if cause := c.cause(); cause != nil {
-			err = cause
+			err, whole = cause, false
 		} else if c.link != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote())
+			err, whole = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote()), false
 		}
 		if c.link != nil {
 			c.link.Abort()
 		}
-		err = fmt.Errorf("mcp server %q: %s: %w", server.Name, step, err)
+		if !whole {
+			err = fmt.Errorf("mcp server %q: %s: %w", server.Name, step, err)
+		}
 	}()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -142,20 +144,19 @@ func onlyNewer(err error) bool {
 
 // start starts the program of a stdio server.
 func (c *Connection) start() (link, error) {
-	path, err := lookPath(c.server.Command, c.server.Env)
+	command, err := newCommand(c.server)
 	if err != nil {
 		return nil, err
 	}
-	command := &exec.Cmd{Path: path, Args: append([]string{c.server.Command}, c.server.Args...), Env: c.server.Env, Dir: c.server.Dir}
-	started, err := startProcess(command)
+	started, pipes, err := startProcess(command)
 	if err != nil {
 		return nil, err
 	}
 	return stdio.New(stdio.Config{
 		Process:     started,
-		Stdin:       started.stdin,
-		Stdout:      started.stdout,
-		Stderr:      started.stderr,
+		Stdin:       pipes.stdin,
+		Stdout:      pipes.stdout,
+		Stderr:      pipes.stderr,
 		StopTimeout: c.server.StopTimeout,
 		Limit:       maxMessage,
 		Mask:        c.server.mask(),

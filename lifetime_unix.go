@@ -5,88 +5,164 @@ package mcp
 // This file starts, signals and ends a server's processes on Unix.
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// A process is a started server together with what it starts. It is the leader
-// of a process group of its own, so that signals reach what a launcher such as
-// npx or a shell has started, and so that a Ctrl-C in the terminal does not
-// reach the server before its host can close it in order.
+// A process is a started server together with all that it starts. It leads a
+// process group of its own, so that signals reach what a launcher such as npx
+// or a shell has started, and so that a Ctrl-C in the terminal does not reach
+// the server before its host can close it in order. What leaves the group is
+// the business of tree, which not every system has.
+//
+// The leader's exit is noticed before it is reaped, on systems that allow it:
+// until then no other process or group can get its id. No signal is sent to
+// the id after that.
 type process struct {
-	command               *exec.Cmd
-	stdin, stdout, stderr *os.File // the host's ends
+	command *exec.Cmd
+	killed  chan struct{} // closed by Kill
+
+	mu         sync.Mutex
+	reaped     bool // the leader's id may be somebody else's
+	terminated bool
+	tree       tree
 }
 
-// startProcess starts the command with pipes that are plain files: os/exec
-// then copies nothing, and a process that inherits them and outlives the
-// server cannot hold up Wait.
-func startProcess(command *exec.Cmd) (*process, error) {
-	p := &process{command: command}
-	var theirs []*os.File
-	closeAll := func(files ...*os.File) {
-		for _, f := range files {
-			if f != nil {
-				f.Close()
+const (
+	// deathTime bounds the wait for killed processes to be gone.
+	deathTime = time.Second
+	// groupTime bounds the wait for the group to be empty. A member whose new
+	// parent does not care for it, as in a container with a poor init, stays
+	// in the group as a zombie for ever.
+	groupTime = 100 * time.Millisecond
+)
+
+// launch starts the command in a process group of its own.
+func launch(command *exec.Cmd) (*process, error) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := command.Start(); err != nil {
+		return nil, explain(command, err)
+	}
+	return &process{command: command, killed: make(chan struct{})}, nil
+}
+
+// Wait implements stdio.Process. After the signal to terminate, what is left
+// of the group has until Kill to follow its leader: a shell dies at once,
+// while the docker below it still removes its container.
+func (p *process) Wait() error {
+	pid := p.command.Process.Pid
+	unreaped := awaitExit(pid)
+	var err error
+	if !unreaped {
+		err = p.command.Wait()
+	}
+	for p.leaving() {
+		select {
+		case <-p.killed:
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	p.mu.Lock()
+	p.killAll()
+	if unreaped {
+		err = p.command.Wait()
+	}
+	p.reaped = true
+	p.mu.Unlock()
+
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		// As process 1 of a container the host inherits the orphans.
+		for {
+			if orphan, err := syscall.Wait4(-pid, nil, syscall.WNOHANG, nil); orphan <= 0 || err != nil {
+				break
 			}
 		}
-	}
-	pipe := func(hostWrites bool) (ours, their *os.File, err error) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			return nil, nil, err
-		}
-		if hostWrites {
-			r, w = w, r
-		}
-		theirs = append(theirs, w)
-		return r, w, nil
-	}
-	var (
-		in, out, errs *os.File
-		err           error
-	)
-	if p.stdin, in, err = pipe(true); err == nil {
-		if p.stdout, out, err = pipe(false); err == nil {
-			p.stderr, errs, err = pipe(false)
-		}
-	}
-	if err == nil {
-		command.Stdin, command.Stdout, command.Stderr = in, out, errs
-		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-		err = command.Start()
-	}
-	closeAll(theirs...)
-	if err != nil {
-		closeAll(p.stdin, p.stdout, p.stderr)
-		return nil, err
-	}
-	return p, nil
-}
-
-func (p *process) Wait() error {
-	err := p.command.Wait()
-	p.Kill()
-	// As process 1 of a container the host inherits the orphans of the group.
-	for {
-		pid, err := syscall.Wait4(-p.command.Process.Pid, nil, syscall.WNOHANG, nil)
-		if pid <= 0 || err != nil {
+		alive := p.tree.reap()
+		empty := errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH)
+		if past := time.Since(start); !alive && (empty || past > groupTime) || past > deathTime {
 			break
 		}
 	}
+	p.tree.release()
 	return err
 }
 
-func (p *process) BeforeStop() {}
+// leaving reports whether members of the group are on their way out.
+func (p *process) leaving() bool {
+	select {
+	case <-p.killed:
+		return false
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.terminated && p.tree.inGroup()
+}
 
-func (p *process) Terminate() { syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM) }
+// BeforeStop implements stdio.Process.
+func (p *process) BeforeStop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		p.tree.collect(p.command.Process.Pid)
+	}
+}
 
-func (p *process) Kill() { syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) }
+// Terminate implements stdio.Process. A process that somebody has stopped must
+// run to see the signal.
+func (p *process) Terminate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.reaped {
+		p.tree.collect(p.command.Process.Pid)
+		p.terminated = true
+		syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM)
+		syscall.Kill(-p.command.Process.Pid, syscall.SIGCONT)
+	}
+}
+
+// Kill implements stdio.Process.
+func (p *process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.killed:
+		return
+	default:
+		close(p.killed)
+	}
+	p.killAll()
+}
+
+// killAll kills the group, then what had left it.
+func (p *process) killAll() {
+	if !p.reaped {
+		p.tree.freeze(p.command.Process.Pid)
+		syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
+		p.tree.kill()
+	}
+}
+
+// newCommand returns the command of a server, not yet started.
+func newCommand(s Server) (*exec.Cmd, error) {
+	path, err := lookPath(s.Command, s.Env)
+	if err != nil {
+		return nil, err
+	}
+	return &exec.Cmd{Path: path, Args: append([]string{s.Command}, s.Args...), Env: s.Env, Dir: s.Dir}, nil
+}
 
 // lookPath finds the program: a name without a separator in the PATH of env,
 // or in the host's if env has none.
@@ -121,9 +197,62 @@ func lookPath(command string, env []string) (string, error) {
 	return "", &exec.Error{Name: command, Err: errNotInPath}
 }
 
-var errNotInPath = pathError{errors.New("executable file not found in PATH")}
+// explain adds to the error of a start what its number leaves open: "no such
+// file or directory" may be about the program, the folder to run in, or the
+// interpreter of a script.
+func explain(command *exec.Cmd, err error) error {
+	if command.Dir != "" {
+		if cause := unix.Access(command.Dir, unix.X_OK); cause != nil {
+			return &fs.PathError{Op: "chdir", Path: command.Dir, Err: cause}
+		}
+	}
+	file := command.Path
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(command.Dir, file)
+	}
+	info, statErr := os.Stat(file)
+	if statErr != nil {
+		return err
+	}
+	interpreter, binary := "", false
+	if info.Mode().IsRegular() {
+		interpreter, binary = inspect(file)
+	}
+	what := ""
+	switch {
+	case info.IsDir():
+		what = "it is a directory"
+	case errors.Is(err, fs.ErrPermission) && info.Mode()&0o111 == 0:
+		what = "it is not executable"
+	case errors.Is(err, fs.ErrNotExist) && interpreter != "":
+		what = fmt.Sprintf("its interpreter %q does not exist", interpreter)
+	case errors.Is(err, fs.ErrNotExist):
+		what = "the loader that it asks for does not exist"
+	case errors.Is(err, fs.ErrPermission) && interpreter != "":
+		what = fmt.Sprintf("its interpreter %q cannot be run", interpreter)
+	case errors.Is(err, syscall.ENOEXEC) && binary:
+		what = "it is built for another kind of machine"
+	case errors.Is(err, syscall.ENOEXEC):
+		what = "it is neither a program of this system nor a script with a #! line"
+	default:
+		return err
+	}
+	return fmt.Errorf("%w: %s", err, what)
+}
 
-// pathError is os/exec's ErrNotFound with fs.ErrNotExist behind it.
-type pathError struct{ error }
-
-func (pathError) Is(target error) bool { return target == fs.ErrNotExist || target == exec.ErrNotFound }
+// inspect returns the interpreter of a script, and whether the file is a
+// binary program.
+func inspect(file string) (interpreter string, binary bool) {
+	f, err := os.Open(file)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	head, _ := io.ReadAll(io.LimitReader(f, 256)) // the kernel reads as much
+	if line, ok := bytes.CutPrefix(head, []byte("#!")); ok {
+		line, _, _ = bytes.Cut(line, []byte("\n"))
+		line, _, _ = bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
+		return string(line), false
+	}
+	return "", bytes.HasPrefix(head, []byte("\x7fELF"))
+}

@@ -1,0 +1,57 @@
+package mcp
+
+// This file starts a server's process with its pipes; the rest of its life is
+// in the lifetime file of each system.
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+)
+
+// pipes are the host's ends of a server's standard streams.
+type pipes struct {
+	stdin, stdout, stderr *os.File
+}
+
+// startProcess starts the command with pipes that are plain files: os/exec
+// then copies nothing, and a process that inherits them and outlives the
+// server cannot hold up Wait. All ends are close-on-exec, so a server that is
+// started at the same time inherits none of them.
+func startProcess(command *exec.Cmd) (_ *process, ours pipes, err error) {
+	var theirs []*os.File
+	defer func() {
+		for _, file := range theirs {
+			file.Close()
+		}
+		if err != nil {
+			for _, file := range []*os.File{ours.stdin, ours.stdout, ours.stderr} {
+				file.Close() // nil is fine
+			}
+		}
+	}()
+	open := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	in, stdin := open()
+	stdout, out := open()
+	stderr, errs := open()
+	ours, theirs = pipes{stdin, stdout, stderr}, []*os.File{in, out, errs}
+	if err != nil {
+		return nil, ours, err
+	}
+	command.Stdin, command.Stdout, command.Stderr = in, out, errs
+	p, err := launch(command)
+	return p, ours, err
+}
+
+var errNotInPath = pathError{errors.New("executable file not found in PATH")}
+
+// pathError is os/exec's ErrNotFound with fs.ErrNotExist behind it.
+type pathError struct{ error }
+
+func (pathError) Is(target error) bool { return target == fs.ErrNotExist || target == exec.ErrNotFound }

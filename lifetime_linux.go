@@ -1,0 +1,194 @@
+package mcp
+
+// This file finds and holds the descendants of a server on Linux.
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// awaitExit returns when the child has exited. It reports whether the child
+// is still to be reaped.
+func awaitExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
+
+const (
+	// maxPasses bounds the walks over a tree that changes meanwhile. A server
+	// that does nothing but fork would keep a walk busy for minutes.
+	maxPasses = 3
+	// maxHeld bounds the descriptors that one tree may take.
+	maxHeld = 1024
+)
+
+// A tree holds the descendants of a server by descriptors (pidfd), so that an
+// id that was given to another process is never signalled: a process that
+// cannot be held is left alone. They are found by the links from parent to
+// child; a process whose parent has died is not found any more. A scan of all
+// processes would be slow, and nothing else that is cheap tells whose they
+// are.
+type tree struct {
+	held map[int]descendant // by process id
+}
+
+type descendant struct {
+	fd    int
+	group int // its process group when it was found
+	own   int // the server's process group
+}
+
+// gone reports whether the process has ended and was reaped, so that its id
+// may be another's.
+func (d descendant) gone() bool { return unix.PidfdSendSignal(d.fd, 0, nil, 0) == unix.ESRCH }
+
+// exited reports whether the process has ended. It may still be a zombie.
+func (d descendant) exited() bool {
+	fds := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
+	n, _ := unix.Poll(fds, 0)
+	return n > 0
+}
+
+// collect adds the descendants of the leader, which must not be reaped
+// meanwhile.
+func (t *tree) collect(leader int) { t.walk(leader, func(descendant) {}) }
+
+// freeze stops the leader's group and all other descendants, so that none
+// starts another, and collects them. What is stopped is to be killed.
+func (t *tree) freeze(leader int) {
+	unix.Kill(-leader, unix.SIGSTOP)
+	for _, d := range t.held {
+		unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0)
+	}
+	t.walk(leader, func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) })
+}
+
+func (t *tree) walk(leader int, found func(descendant)) {
+	for range maxPasses {
+		parents := []int{leader}
+		for pid := range t.held {
+			parents = append(parents, pid)
+		}
+		news := false
+		for len(parents) > 0 {
+			parent := parents[0]
+			parents = parents[1:]
+			for _, pid := range children(parent) {
+				if known, ok := t.held[pid]; ok && !known.gone() || len(t.held) >= maxHeld {
+					continue
+				}
+				if d, ok := t.hold(pid, parent, leader); ok {
+					found(d)
+					news = true
+					parents = append(parents, pid)
+				}
+			}
+		}
+		if !news {
+			return
+		}
+	}
+}
+
+// hold takes hold of a process that was seen as a child of the parent, and
+// only then looks whether it is one: what is held keeps its id until it is
+// gone.
+func (t *tree) hold(pid, parent, leader int) (descendant, bool) {
+	fd, err := unix.PidfdOpen(pid, 0) // close-on-exec
+	if err != nil {
+		return descendant{}, false
+	}
+	d := descendant{fd: fd, own: leader}
+	actual, group, ok := parentAndGroup(pid)
+	holder, held := t.held[parent]
+	if !ok || actual != parent || d.gone() || parent != leader && (!held || holder.gone()) {
+		unix.Close(fd)
+		return descendant{}, false
+	}
+	d.group = group
+	if old, ok := t.held[pid]; ok {
+		unix.Close(old.fd)
+	}
+	if t.held == nil {
+		t.held = map[int]descendant{}
+	}
+	t.held[pid] = d
+	return d, true
+}
+
+// inGroup reports whether descendants that are in the leader's group live.
+func (t *tree) inGroup() bool {
+	for _, d := range t.held {
+		if d.group == d.own && !d.exited() {
+			return true
+		}
+	}
+	return false
+}
+
+// kill kills all that is held.
+func (t *tree) kill() {
+	for _, d := range t.held {
+		unix.PidfdSendSignal(d.fd, unix.SIGKILL, nil, 0)
+	}
+}
+
+// reap reaps those that this process has inherited, and reports whether any
+// that is held still lives.
+func (t *tree) reap() (alive bool) {
+	for _, d := range t.held {
+		unix.Waitid(unix.P_PIDFD, d.fd, nil, unix.WEXITED|unix.WNOHANG, nil)
+		alive = alive || !d.exited()
+	}
+	return alive
+}
+
+// release gives the descriptors back.
+func (t *tree) release() {
+	for _, d := range t.held {
+		unix.Close(d.fd)
+	}
+	t.held = nil
+}
+
+// children returns the children of a process. Each belongs to the thread that
+// started it.
+func children(pid int) (pids []int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	threads, _ := d.Readdirnames(-1)
+	d.Close()
+	for _, thread := range threads {
+		list, _ := os.ReadFile(dir + thread + "/children")
+		for field := range strings.FieldsSeq(string(list)) {
+			if pid, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// parentAndGroup reads two fields of /proc/PID/stat. They stand behind the
+// name of the program, which may have any characters.
+func parentAndGroup(pid int) (parent, group int, ok bool) {
+	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	if len(fields) < 3 {
+		return 0, 0, false
+	}
+	parent, err1 := strconv.Atoi(fields[1])
+	group, err2 := strconv.Atoi(fields[2])
+	return parent, group, err1 == nil && err2 == nil
+}
