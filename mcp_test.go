@@ -1,8 +1,15 @@
 package mcp_test
 
+// This file starts servers and ends them, as far as that does not depend on
+// the system; lifetime_test.go has the rest.
+
 import (
 	"context"
+	"fmt"
 	"os"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,20 +25,53 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// servers are the scripted servers, by name.
+// servers are the scripted servers, by name. Each test file adds its own.
 var servers = map[string]func(*mcptest.Peer){
 	"plain": func(p *mcptest.Peer) { p.Serve() },
+	"silent": func(p *mcptest.Peer) { // reads and never answers
+		for {
+			if _, ok := p.Read(); !ok {
+				return
+			}
+		}
+	},
+	"says": func(p *mcptest.Peer) { // answers initialize with its argument
+		p.On["initialize"] = func(r mcptest.Request) {
+			p.Print(strings.ReplaceAll(os.Args[1], "$ID", string(r.ID)) + "\n")
+		}
+		p.Serve()
+	},
+	"newer only": func(p *mcptest.Peer) {
+		p.On["initialize"] = func(r mcptest.Request) {
+			p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":{"code":-32022,"message":"unsupported protocol version","data":{"supported":["2026-07-28"],"requested":"2025-11-25"}}}` + "\n")
+			os.Exit(1) // and gone: it must be started once more
+		}
+		p.On["server/discover"] = func(r mcptest.Request) {
+			p.Reply(r, `{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":"x"}`)
+		}
+		lists := 0
+		p.On["tools/list"] = func(r mcptest.Request) {
+			lists++
+			p.Reply(r, fmt.Sprintf(`{"tools":[{"name":"list%d"}],"ttlMs":3600000,"cacheScope":"private"}`, lists))
+		}
+		p.Call = func(r mcptest.Request) { p.Reply(r, mcptest.Text(r.Raw)) }
+		p.Serve()
+	},
+	"dies on discover": func(p *mcptest.Peer) {
+		p.On["server/discover"] = func(mcptest.Request) { os.Exit(1) }
+		p.Serve()
+	},
 }
 
 func stdioServer(t testing.TB, name string, env ...string) mcp.Server {
 	command, environment := mcptest.Command(t, name, env...)
-	return mcp.Server{Name: "test", Command: command, Env: environment, StopTimeout: time.Second}
+	return mcp.Server{Name: "test", Command: command, Env: environment, StopTimeout: 2 * time.Second}
 }
 
 func connect(t testing.TB, server mcp.Server) *mcp.Connection {
 	t.Helper()
 	mcptest.NoLeaks(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	c, err := mcp.Connect(ctx, server)
 	require.NoError(t, err)
@@ -47,4 +87,143 @@ func TestPlain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, mcp.ToolResult{Content: `{"a":"<b>"}`}, result)
 	assert.Empty(t, c.Warnings())
+	assert.NoError(t, c.Err())
+	select {
+	case <-c.Done():
+		t.Fatal("done while open")
+	default:
+	}
+
+	require.NoError(t, c.Close())
+	<-c.Done()
+	assert.NoError(t, c.Err(), "a plain Close is no error")
+	assert.Len(t, c.Tools(), 1)
+	_, err = tools[0].Handler(t.Context(), nil)
+	assert.EqualError(t, err, `mcp server "test": calling tool "echo": request not sent: the connection is closed`)
+	assert.ErrorIs(t, err, mcp.ErrNotSent)
+	assert.NotErrorIs(t, err, mcp.ErrServerStopped)
+	assert.ErrorIs(t, c.RefreshTools(t.Context()), mcp.ErrNotSent)
+	require.NoError(t, c.Close(), "again")
+}
+
+func TestContextOfConnectBoundsTheStart(t *testing.T) {
+	mcptest.NoLeaks(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	c, err := mcp.Connect(ctx, stdioServer(t, "plain"))
+	require.NoError(t, err)
+	defer c.Close()
+	cancel()
+	_, err = call(t, c, `{}`)
+	assert.NoError(t, err)
+	assert.NoError(t, c.RefreshTools(t.Context()))
+}
+
+func TestEndedContextStartsNothing(t *testing.T) {
+	mcptest.NoLeaks(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	server := stdioServer(t, "plain")
+	server.Command = "/no/such/program" // it would be an error if it were tried
+	_, err := mcp.Connect(ctx, server)
+	assert.EqualError(t, err, `mcp server "test": starting: context canceled`)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+func TestSilentStart(t *testing.T) {
+	mcptest.NoLeaks(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	_, err := mcp.Connect(ctx, stdioServer(t, "silent"))
+	assert.EqualError(t, err, `mcp server "test": initializing: context deadline exceeded`)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Less(t, time.Since(start), 800*time.Millisecond, "half a second after the context")
+}
+
+func TestRefusedHandshakes(t *testing.T) {
+	for name, c := range map[string]struct{ print, want string }{
+		"an error":        {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}`, `initializing: calling "initialize": no database`},
+		"a wrong version": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"1999-01-01","capabilities":{}}}`, `initializing: unsupported protocol version: "1999-01-01"`},
+		"no version":      {`{"jsonrpc":"2.0","id":$ID,"result":{"capabilities":{}}}`, `initializing: unsupported protocol version: ""`},
+		"null":            {`{"jsonrpc":"2.0","id":$ID,"result":null}`, `initializing: unsupported protocol version: ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mcptest.NoLeaks(t)
+			server := stdioServer(t, "says")
+			server.Args = []string{c.print}
+			for range 3 {
+				_, err := mcp.Connect(t.Context(), server)
+				assert.EqualError(t, err, `mcp server "test": `+c.want)
+			}
+		})
+	}
+}
+
+func TestNewerServers(t *testing.T) {
+	c := connect(t, stdioServer(t, "newer only"))
+	assert.Equal(t, []string{"list1"}, serverNames(c.Tools()))
+	result, err := call(t, c, `{"a":1}`)
+	require.NoError(t, err)
+	assert.Contains(t, result.Content, `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`)
+	assert.Contains(t, result.Content, `"arguments":{"a":1}`)
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Equal(t, []string{"list2"}, serverNames(c.Tools()), "never from the SDK's cache")
+}
+
+func TestOldServersAreNotAskedToDiscover(t *testing.T) {
+	connect(t, stdioServer(t, "dies on discover"))
+}
+
+func TestCloseEndsCalls(t *testing.T) {
+	mcptest.NoLeaks(t)
+	c, err := mcp.Connect(t.Context(), stdioServer(t, "records"))
+	require.NoError(t, err)
+	var wg, started sync.WaitGroup
+	for range 10 {
+		started.Add(1)
+		wg.Go(func() {
+			started.Done()
+			_, err := call(t, c, `{"wait":true}`)
+			assert.ErrorContains(t, err, "the connection is closed")
+			assert.NotErrorIs(t, err, mcp.ErrServerStopped)
+		})
+	}
+	started.Wait()
+	for range 5 {
+		wg.Go(func() { assert.NoError(t, c.Close()) })
+	}
+	wg.Wait()
+	assert.NoError(t, c.Close())
+	assert.NoError(t, c.Err())
+}
+
+// A connection at rest costs little.
+func TestIdleCost(t *testing.T) {
+	mcptest.NoLeaks(t)
+	server := stdioServer(t, "plain")
+	const n = 20
+	settled := func() (goroutines int, heap uint64) {
+		var stats runtime.MemStats
+		for range 3 { // a pool gives up what it holds at the second collection
+			runtime.GC()
+		}
+		runtime.ReadMemStats(&stats)
+		return runtime.NumGoroutine(), stats.HeapAlloc + stats.StackInuse
+	}
+	one, err := mcp.Connect(t.Context(), server) // what is made once
+	require.NoError(t, err)
+	defer one.Close()
+	goroutines, heap := settled()
+	for range n {
+		c, err := mcp.Connect(t.Context(), server)
+		require.NoError(t, err)
+		defer c.Close()
+	}
+	moreGoroutines, moreHeap := settled()
+	assert.LessOrEqual(t, moreGoroutines-goroutines, 5*n)
+	perConnection := (int64(moreHeap) - int64(heap)) / n
+	t.Logf("%d goroutines and %d bytes, stacks included", (moreGoroutines-goroutines)/n, perConnection)
+	if !raceEnabled {
+		assert.LessOrEqual(t, perConnection, int64(32<<10))
+	}
 }

@@ -15,19 +15,20 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // handler returns the Handler of a tool.
-func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (ToolResult, error) {
+func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
 	what := fmt.Sprintf("calling tool %q", tool.ServerTool)
 	var mirrors []mirror
 	if c.mirrors() {
 		mirrors, _ = mirrorsOf(tool.ServerSchema)
 	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
-		arguments, err := readArguments(arguments)
+		arguments, err := plan.Repair(arguments)
 		if err != nil {
 			return c.server.refuse(err.Error()), nil
 		}
@@ -54,23 +55,6 @@ func (c *Connection) handler(tool Tool) func(context.Context, json.RawMessage) (
 		}
 		return readResult(&c.server, tool.ServerTool, answer.Result), nil
 	}
-}
-
-// readArguments checks what a model wrote.
-func readArguments(arguments json.RawMessage) (json.RawMessage, error) {
-	arguments = bytes.TrimSpace(arguments)
-	if raw.Null(arguments) {
-		return json.RawMessage("{}"), nil
-	}
-	if arguments[0] != '{' {
-		return nil, fmt.Errorf("the arguments must be a JSON object")
-	}
-	if end, err := raw.Scan(arguments); err != nil {
-		return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
-	} else if end != len(arguments) {
-		return nil, fmt.Errorf("the arguments are not valid JSON: something follows the object")
-	}
-	return arguments, nil
 }
 
 // refuse returns the result of a call that has no other.

@@ -4,7 +4,6 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -15,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -136,7 +136,7 @@ func (c *Connection) list(ctx context.Context) error {
 		l.warnings = append(l.warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
 	}
 	for i := range l.tools {
-		l.tools[i].Handler = c.handler(l.tools[i])
+		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -153,6 +153,7 @@ type listing struct {
 	names    map[string]string   // by Tool.Name, the server's names of the tools kept
 	offered  map[string]struct{} // the server's names that Server.Tools asks for
 	tools    []Tool
+	plans    []*schema.Plan // for the arguments of each tool
 	warnings []string
 	more     int // warnings left out
 }
@@ -220,8 +221,15 @@ func (l *listing) entry(entry []byte) {
 	if !raw.Null(e.inputSchema) {
 		tool.ServerSchema = raw.Compact(e.inputSchema)
 	}
+	hidden := 0
+	clean := func(s string) string {
+		s, n := text.Prompt(s)
+		hidden += n
+		return s
+	}
+	var plan *schema.Plan
 	var err error
-	if tool.InputSchema, err = inputSchema(tool.ServerSchema); err != nil {
+	if tool.InputSchema, plan, err = (schema.Normalizer{Clean: clean}).Normalize(tool.ServerSchema); err != nil {
 		l.warn("dropped tool %q: %v", name, err)
 		return
 	}
@@ -235,12 +243,6 @@ func (l *listing) entry(entry []byte) {
 		tool.OutputSchema = raw.Compact(e.outputSchema)
 	}
 	tool.Annotations = e.hints()
-	hidden := 0
-	clean := func(s string) string {
-		s, n := text.Prompt(s)
-		hidden += n
-		return s
-	}
 	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {
 		if tool.Title == "" {
 			title, _ := raw.String(title)
@@ -252,10 +254,10 @@ func (l *listing) entry(entry []byte) {
 		tool.Description += " " + clean(description)
 	}
 	if hidden > 0 {
-		l.warn("removed %s from the name, title or description of tool %q", count(hidden, "invisible character"), name)
+		l.warn("removed %s from what the server says of tool %q", count(hidden, "invisible character"), name)
 	}
 	l.names[tool.Name] = name
-	l.tools = append(l.tools, tool)
+	l.tools, l.plans = append(l.tools, tool), append(l.plans, plan)
 }
 
 // A toolEntry holds the members of an entry of a list, as they came.
@@ -330,17 +332,6 @@ func (e *toolEntry) hints() *Annotations {
 		return nil
 	}
 	return &a
-}
-
-// inputSchema returns the schema with what every provider wants at the root.
-func inputSchema(value []byte) (json.RawMessage, error) {
-	if raw.Null(value) || string(value) == "true" {
-		return json.RawMessage(`{"type":"object","properties":{}}`), nil
-	}
-	if value[0] != '{' {
-		return nil, errors.New("its input schema is no object")
-	}
-	return value, nil
 }
 
 // errorText shows an error that a server answered with.

@@ -1,0 +1,295 @@
+package mcp_test
+
+// This file lists tools, good and bad.
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+)
+
+func init() {
+	// The first argument has the pages by cursor: each is a result of
+	// tools/list. A cursor without a page is answered by an error.
+	servers["pages"] = func(p *mcptest.Peer) {
+		var pages map[string]json.RawMessage
+		if err := json.Unmarshal([]byte(os.Args[1]), &pages); err != nil {
+			panic(err)
+		}
+		p.On["tools/list"] = func(r mcptest.Request) {
+			page, ok := pages[r.Params.Cursor]
+			if !ok {
+				p.Fail(r, -32602, "unknown cursor "+r.Params.Cursor)
+				return
+			}
+			p.Reply(r, string(page))
+		}
+		p.Serve()
+	}
+	servers["endless"] = func(p *mcptest.Peer) {
+		n := 0
+		p.On["tools/list"] = func(r mcptest.Request) {
+			n++
+			p.Reply(r, fmt.Sprintf(`{"tools":[{"name":"t%d"}],"nextCursor":"%d"}`, n, n))
+		}
+		p.Serve()
+	}
+	servers["many"] = func(p *mcptest.Peer) {
+		var list strings.Builder
+		for i := range 20_001 {
+			fmt.Fprintf(&list, `,{"name":"t%d"}`, i)
+		}
+		p.Tools = "[" + list.String()[1:] + "]"
+		p.Serve()
+	}
+	servers["changes"] = func(p *mcptest.Peer) {
+		n := 0
+		p.On["tools/list"] = func(r mcptest.Request) {
+			switch n++; n {
+			case 1:
+				p.Reply(r, `{"tools":[{"name":"a"},{"name":7}]}`)
+			case 2:
+				p.Fail(r, -32603, "not now")
+			case 3:
+				p.Reply(r, `{"tools":[{"name":"a"},{"name":"b"}]}`)
+			default:
+				p.Fail(r, -32601, "Method not found")
+			}
+		}
+		p.Serve()
+	}
+	servers["no tools"] = func(p *mcptest.Peer) {
+		p.Initialize = os.Args[1]
+		p.On["tools/list"] = func(r mcptest.Request) {
+			if len(os.Args) > 2 {
+				p.Fail(r, -32601, "Method not found")
+				return
+			}
+			p.Reply(r, `{"tools":[{"name":"asked"}]}`)
+		}
+		p.Serve()
+	}
+}
+
+// list connects to a server with one page of tools.
+func list(t testing.TB, page string, keep ...string) ([]mcp.Tool, []string) {
+	t.Helper()
+	server := stdioServer(t, "pages")
+	server.Args = []string{`{"":` + page + `}`}
+	server.Tools = keep
+	c := connect(t, server)
+	return c.Tools(), c.Warnings()
+}
+
+// serverNames are the servers' own names of the tools.
+func serverNames(tools []mcp.Tool) []string {
+	names := []string{}
+	for _, tool := range tools {
+		names = append(names, tool.ServerTool)
+	}
+	return names
+}
+
+func TestToolFields(t *testing.T) {
+	tools, warnings := list(t, `{"tools":[{
+		"name": "read.file", "title": "Read a file", "description": "Reads.",
+		"inputSchema": {"type": "object", "properties": {"z": {"maximum": 9007199254740993}, "a": {"const": 1.10}}, "required": ["z"]},
+		"outputSchema": {"$id": "v1"},
+		"annotations": {"title": "other", "readOnlyHint": true, "destructiveHint": false, "openWorldHint": "yes"}
+	}, {"name": "bare"}, {"name": "titled", "annotations": {"title": "From the annotations"}}]}`)
+	require.Len(t, tools, 3)
+	assert.Empty(t, warnings)
+	tool := tools[0]
+	assert.Equal(t, mcp.ToolName("test", "read.file"), tool.Name)
+	assert.Equal(t, "Tool read.file from the MCP server test. Reads.", tool.Description)
+	assert.Equal(t, `{"type":"object","properties":{"z":{"maximum":9007199254740993},"a":{"const":1.10}},"required":["z"]}`, string(tool.InputSchema))
+	assert.Same(t, &tool.ServerSchema[0], &tool.InputSchema[0], "equal bytes are shared")
+	assert.Equal(t, `{"$id":"v1"}`, string(tool.OutputSchema))
+	assert.Equal(t, "Read a file", tool.Title)
+	assert.Equal(t, "test", tool.Server)
+	assert.Equal(t, "read.file", tool.ServerTool)
+	yes, no := true, false
+	assert.Equal(t, &mcp.Annotations{ReadOnly: &yes, Destructive: &no}, tool.Annotations)
+
+	assert.Equal(t, "Tool bare from the MCP server test.", tools[1].Description)
+	assert.Equal(t, `{"type":"object","properties":{}}`, string(tools[1].InputSchema))
+	assert.Nil(t, tools[1].ServerSchema)
+	assert.Nil(t, tools[1].OutputSchema)
+	assert.Nil(t, tools[1].Annotations)
+	assert.Equal(t, "From the annotations", tools[2].Title)
+}
+
+func TestBadEntriesCostThemselves(t *testing.T) {
+	tools, warnings := list(t, `{"tools":[
+		{"inputSchema":{"type":"object"}}, {"name":null}, {"name":""}, {"name":7},
+		{"name":"titled","title":5}, {"name":"annotated","annotations":"read-only"},
+		{"name":"described","description":{"a":1}},
+		null, "text", [],
+		{"name":"run","description":"first"}, {"name":"run","description":"second"},
+		{"name":"text schema","inputSchema":"object"}, {"name":"list schema","inputSchema":[]}, {"name":"false schema","inputSchema":false}, {"name":"number schema","inputSchema":1},
+		{"name":"true schema","inputSchema":true}, {"name":"null schema","inputSchema":null}, {"name":"no properties","inputSchema":{"type":"object"}}, {"name":"no type","inputSchema":{"properties":{}}},
+		{"name":"odd output","outputSchema":7,"icons":1,"_meta":[],"execution":true},
+		{"name":"app","_meta":{"ui":{"visibility":["app"]}}}, {"name":"both","_meta":{"ui":{"visibility":["model","app"]}}},
+		{"name":"task","execution":{"taskSupport":"required"}}, {"name":"maybe task","execution":{"taskSupport":"optional"}},
+		{"name":"healthy"}],"nextCursor":7,"ttlMs":"x"}`)
+	assert.Equal(t, []string{"titled", "annotated", "described", "run", "true schema", "null schema", "no properties", "no type", "odd output", "both", "maybe task", "healthy"}, serverNames(tools))
+	assert.Equal(t, "Tool run from the MCP server test. first", tools[3].Description)
+	for _, tool := range tools {
+		assert.JSONEq(t, `{"type":"object","properties":{}}`, string(tool.InputSchema), tool.ServerTool)
+	}
+	for _, want := range []string{
+		`dropped entry 0 of the list of tools: it has no name`,
+		`dropped entry 1 of the list of tools: it has no name`,
+		`dropped entry 2 of the list of tools: it has no name`,
+		`dropped entry 3 of the list of tools: it has no name`,
+		`dropped entry 7 of the list of tools: it is no object`,
+		`dropped entry 8 of the list of tools: it is no object`,
+		`dropped entry 9 of the list of tools: it is no object`,
+		`dropped tool "run": the list has "run" before it, under the same name`,
+		`left out tool "app": the server means it for its user interface, not for a model`,
+		`left out tool "task": it can only be called as a task, which is not supported`,
+	} {
+		assert.Contains(t, warnings, want)
+	}
+	for _, name := range []string{"text schema", "list schema", "false schema", "number schema"} {
+		assert.Contains(t, strings.Join(warnings, "\n"), `dropped tool "`+name+`": its input schema`)
+	}
+	assert.Len(t, warnings, 14)
+}
+
+func TestWarningsAreBounded(t *testing.T) {
+	_, warnings := list(t, `{"tools":[`+strings.Repeat(`null,`, 149)+`null]}`)
+	require.Len(t, warnings, 101)
+	assert.Equal(t, "dropped entry 99 of the list of tools: it is no object", warnings[99])
+	assert.Equal(t, "and 50 more warnings about the list of tools", warnings[100])
+}
+
+func TestOddPages(t *testing.T) {
+	for page, want := range map[string][]string{
+		`{"tools":null}`:         nil,
+		`{}`:                     nil,
+		`{"tools":{"name":"x"}}`: {"a page of the list of tools has no list in it"},
+		`{"tools":[{"name":"a"}],"nextCursor":""}`:   nil,
+		`{"tools":[{"name":"a"}],"nextCursor":null}`: nil,
+	} {
+		t.Run(page, func(t *testing.T) {
+			_, warnings := list(t, page)
+			assert.ElementsMatch(t, want, warnings)
+		})
+	}
+}
+
+func TestServerTools(t *testing.T) {
+	tools, warnings := list(t, `{"tools":[{"name":"a"},{"name":"b"},{"name":"c.d"}]}`, "c.d", "a", "ghost")
+	assert.Equal(t, []string{"a", "c.d"}, serverNames(tools))
+	require.Len(t, warnings, 1)
+	assert.Contains(t, warnings[0], `"ghost"`)
+}
+
+func TestPages(t *testing.T) {
+	const again = "the list of tools comes back to a page that was there before: it is taken to end here"
+	for name, c := range map[string]struct {
+		pages    string
+		tools    []string
+		warnings []string
+		err      string
+	}{
+		"all": {`{"":{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"p2"},"p2":{"tools":[],"nextCursor":"p3=="},"p3==":{"tools":[{"name":"d"}]}}`,
+			[]string{"a", "b", "d"}, nil, ""},
+		"a cursor that repeats": {`{"":{"tools":[{"name":"a"}],"nextCursor":"x"},"x":{"tools":[{"name":"b"}],"nextCursor":"x"}}`,
+			[]string{"a", "b"}, []string{again}, ""},
+		"a cycle": {`{"":{"tools":[{"name":"a"}],"nextCursor":"x"},"x":{"tools":[{"name":"b"}],"nextCursor":"y"},"y":{"tools":[{"name":"c"}],"nextCursor":"x"}}`,
+			[]string{"a", "b", "c"}, []string{again}, ""},
+		"a tool on two pages": {`{"":{"tools":[{"name":"a"}],"nextCursor":"x"},"x":{"tools":[{"name":"a"},{"name":"b"}]}}`,
+			[]string{"a", "b"}, []string{`dropped tool "a": the list has "a" before it, under the same name`}, ""},
+		"a page that fails": {`{"":{"tools":[{"name":"a"}],"nextCursor":"lost"}}`,
+			nil, nil, `mcp server "test": listing tools: unknown cursor lost (code -32602)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := stdioServer(t, "pages")
+			server.Args = []string{c.pages}
+			if c.err != "" {
+				mcptest.NoLeaks(t)
+				_, err := mcp.Connect(t.Context(), server)
+				assert.EqualError(t, err, c.err)
+				return
+			}
+			connection := connect(t, server)
+			assert.Equal(t, c.tools, serverNames(connection.Tools()))
+			assert.ElementsMatch(t, c.warnings, connection.Warnings())
+		})
+	}
+}
+
+func TestEndlessPages(t *testing.T) {
+	c := connect(t, stdioServer(t, "endless"))
+	assert.Len(t, c.Tools(), 1000)
+	assert.Equal(t, []string{"the list of tools has more than 1000 pages: the rest is left out"}, c.Warnings())
+}
+
+func TestTooManyTools(t *testing.T) {
+	c := connect(t, stdioServer(t, "many"))
+	assert.Len(t, c.Tools(), 20_000)
+	assert.Equal(t, []string{"the list has more than 20000 tools: the rest is left out"}, c.Warnings())
+}
+
+func TestRefresh(t *testing.T) {
+	c := connect(t, stdioServer(t, "changes"))
+	first := c.Tools()
+	assert.Equal(t, []string{"a"}, serverNames(first))
+	assert.Equal(t, []string{"dropped entry 1 of the list of tools: it has no name"}, c.Warnings())
+
+	err := c.RefreshTools(t.Context())
+	assert.EqualError(t, err, `mcp server "test": listing tools: not now (code -32603)`)
+	assert.Equal(t, []string{"a"}, serverNames(c.Tools()), "the previous list stays")
+	assert.Len(t, c.Warnings(), 1)
+
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Equal(t, []string{"a", "b"}, serverNames(c.Tools()))
+	assert.Empty(t, c.Warnings(), "warnings about the list are replaced")
+	held := c.Tools()
+	first[0].ServerTool = "mine"
+	assert.Equal(t, []string{"a", "b"}, serverNames(c.Tools()), "the slice is the caller's")
+
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Empty(t, c.Tools())
+	result, err := held[0].Handler(t.Context(), nil)
+	require.NoError(t, err, "a tool that is gone stays callable")
+	assert.Equal(t, "{}", result.Content)
+}
+
+func TestServersWithoutTools(t *testing.T) {
+	const info = `,"serverInfo":{"name":"x","version":"1"}`
+	for name, c := range map[string]struct {
+		initialize string
+		args       []string
+		want       []string
+	}{
+		"no tools capability":    {`{"protocolVersion":"2025-06-18","capabilities":{"prompts":{}}` + info + `}`, nil, []string{}},
+		"empty capabilities":     {`{"protocolVersion":"2025-06-18","capabilities":{}` + info + `}`, nil, []string{}},
+		"no capabilities":        {`{"protocolVersion":"2025-06-18"` + info + `}`, nil, []string{"asked"}},
+		"null capabilities":      {`{"protocolVersion":"2025-06-18","capabilities":null` + info + `}`, nil, []string{"asked"}},
+		"odd capabilities":       {`{"protocolVersion":"2025-06-18","capabilities":{"tools":true,"logging":7}` + info + `}`, nil, []string{"asked"}},
+		"method not found":       {`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}` + info + `}`, []string{"refuse"}, []string{}},
+		"no server information":  {`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`, nil, []string{"asked"}},
+		"odd server information": {`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":1,"version":1.5},"instructions":{}}`, nil, []string{"asked"}},
+		"the oldest version":     {`{"protocolVersion":"2024-11-05","capabilities":{"tools":{}}` + info + `}`, nil, []string{"asked"}},
+		"another version":        {`{"protocolVersion":"2025-03-26","capabilities":{"tools":{}}` + info + `}`, nil, []string{"asked"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := stdioServer(t, "no tools")
+			server.Args = append([]string{c.initialize}, c.args...)
+			connection := connect(t, server)
+			assert.Equal(t, c.want, serverNames(connection.Tools()))
+			assert.NoError(t, connection.RefreshTools(t.Context()))
+		})
+	}
+}
