@@ -79,8 +79,8 @@ func init() {
 	}
 }
 
-// list connects to a server with one page of tools.
-func list(t testing.TB, page string, keep ...string) ([]mcp.Tool, []string) {
+// listTools connects to a server with one page of tools.
+func listTools(t testing.TB, page string, keep ...string) ([]mcp.Tool, []string) {
 	t.Helper()
 	server := stdioServer(t, "pages")
 	server.Args = []string{`{"":` + page + `}`}
@@ -99,7 +99,7 @@ func serverNames(tools []mcp.Tool) []string {
 }
 
 func TestToolFields(t *testing.T) {
-	tools, warnings := list(t, `{"tools":[{
+	tools, warnings := listTools(t, `{"tools":[{
 		"name": "read.file", "title": "Read a file", "description": "Reads.",
 		"inputSchema": {"type": "object", "properties": {"z": {"maximum": 9007199254740993}, "a": {"const": 1.10}}, "required": ["z"]},
 		"outputSchema": {"$id": "v1"},
@@ -128,7 +128,7 @@ func TestToolFields(t *testing.T) {
 }
 
 func TestBadEntriesCostThemselves(t *testing.T) {
-	tools, warnings := list(t, `{"tools":[
+	tools, warnings := listTools(t, `{"tools":[
 		{"inputSchema":{"type":"object"}}, {"name":null}, {"name":""}, {"name":7},
 		{"name":"titled","title":5}, {"name":"annotated","annotations":"read-only"},
 		{"name":"described","description":{"a":1}},
@@ -166,7 +166,7 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 }
 
 func TestWarningsAreBounded(t *testing.T) {
-	_, warnings := list(t, `{"tools":[`+strings.Repeat(`null,`, 149)+`null]}`)
+	_, warnings := listTools(t, `{"tools":[`+strings.Repeat(`null,`, 149)+`null]}`)
 	require.Len(t, warnings, 101)
 	assert.Equal(t, "dropped entry 99 of the list of tools: it is no object", warnings[99])
 	assert.Equal(t, "and 50 more warnings about the list of tools", warnings[100])
@@ -181,14 +181,14 @@ func TestOddPages(t *testing.T) {
 		`{"tools":[{"name":"a"}],"nextCursor":null}`: nil,
 	} {
 		t.Run(page, func(t *testing.T) {
-			_, warnings := list(t, page)
+			_, warnings := listTools(t, page)
 			assert.ElementsMatch(t, want, warnings)
 		})
 	}
 }
 
 func TestServerTools(t *testing.T) {
-	tools, warnings := list(t, `{"tools":[{"name":"a"},{"name":"b"},{"name":"c.d"}]}`, "c.d", "a", "ghost")
+	tools, warnings := listTools(t, `{"tools":[{"name":"a"},{"name":"b"},{"name":"c.d"}]}`, "c.d", "a", "ghost")
 	assert.Equal(t, []string{"a", "c.d"}, serverNames(tools))
 	require.Len(t, warnings, 1)
 	assert.Contains(t, warnings[0], `"ghost"`)

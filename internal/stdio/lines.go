@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	smallBuffer = 8 << 10  // what a connection at rest keeps
+	smallBuffer = 4 << 10  // what a connection at rest keeps
 	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
 	edge        = 4 << 10  // what is kept of both ends of a message that is too long
 	maxPretty   = 1 << 20  // bytes of a message that is spread over lines

@@ -301,7 +301,14 @@ func (c *Conn) read() {
 
 func (c *Conn) drainStderr() {
 	defer close(c.stderrDone)
-	io.Copy(c.stderr, c.Stderr)
+	// The buffer of io.Copy would be half of what a connection costs at rest.
+	for buf := make([]byte, 2<<10); ; {
+		n, err := c.Stderr.Read(buf)
+		c.stderr.Write(buf[:n])
+		if err != nil {
+			return
+		}
+	}
 }
 
 func (c *Conn) wait() {
