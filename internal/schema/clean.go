@@ -28,8 +28,8 @@ type checker struct {
 // isNormal reports whether schema has the normal form, white space apart, and
 // whether it has white space.
 func (z Normalizer) isNormal(schema []byte) (normal, spaced bool) {
-	var names, unknown [4 * fewNames][]byte
-	c := checker{data: schema, clean: z.Clean, names: names[:0], unknown: unknown[:0]}
+	room := make([][]byte, 2*fewNames) // for most schemas
+	c := checker{data: schema, clean: z.Clean, names: room[:0:fewNames], unknown: room[fewNames:fewNames]}
 	normal = c.peek() == '{' && c.schema(1, 0) && c.peek() == 0
 	return normal, c.spaced
 }
@@ -231,7 +231,13 @@ func (c *checker) schema(level, inPlace int) bool {
 // isEither marks a number in a list whose text does not tell whether it is integral.
 const isEither types = 1 << 7
 
-func typeOfText(value []byte) types { return typeOf(value[0], string(value)) }
+// typeOfText is [typeOf] for text, of which only numbers are copied.
+func typeOfText(value []byte) types {
+	if c := value[0]; c != '-' && (c < '0' || c > '9') {
+		return typeOf(c, "")
+	}
+	return typeOf('0', string(value))
+}
 
 // deeper is where the schemas in the keyword's value are.
 func deeper(k keyword, level, inPlace int) (int, int) {

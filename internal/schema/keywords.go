@@ -411,7 +411,7 @@ func typeMask(value *node) types {
 	return anyType
 }
 
-// typeOf is the type of a value. A number with an exponent counts as integral
+// typeOf is the type of a value: of its kind, and for numbers its text. A number with an exponent counts as integral
 // and as not, since its text does not tell.
 func typeOf(kind byte, text string) types {
 	switch kind {

@@ -26,10 +26,13 @@ func newPlan(schema []byte, names *renaming) *Plan {
 }
 
 func (p *Plan) shape() *shape {
-	if p == nil || p.schema == nil {
+	if p == nil {
 		return nil
 	}
 	p.once.Do(func() {
+		if p.schema == nil {
+			return
+		}
 		c := compiler{
 			doc:   newDocument(parse(string(p.schema))),
 			names: p.names,
