@@ -157,6 +157,7 @@ func (c *Connection) start() (link, error) {
 		Stdin:       pipes.stdin,
 		Stdout:      pipes.stdout,
 		Stderr:      pipes.stderr,
+		StderrCopy:  c.server.Stderr,
 		StopTimeout: c.server.StopTimeout,
 		Limit:       maxMessage,
 		Mask:        c.server.mask(),

@@ -6,6 +6,7 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -51,6 +52,14 @@ type Server struct {
 	// StopTimeout is how long Close lets the program finish by itself after
 	// its input was closed, before it is told to terminate; 0 means 5 seconds.
 	StopTimeout time.Duration
+	// Stderr, if not nil, receives a copy of what the program writes to its
+	// standard error: as it comes, nothing masked, from one goroutine. A Write
+	// that blocks, fails or panics holds up neither the program nor the
+	// connection. 64 KiB wait for a slow writer, and one that has failed or
+	// panicked is not called again; what it misses is dropped and counted in
+	// Connection.Warnings. Close waits a tenth of a second for it at most. No
+	// Write begins after Close has returned.
+	Stderr io.Writer
 
 	// URL is a Streamable HTTP endpoint, http or https. It is used exactly as
 	// written, but not for credentials: those go into the fields below.
@@ -178,6 +187,9 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 	}
 	if s.StopTimeout != 0 {
 		fault("StopTimeout is for a Command, not for a URL")
+	}
+	if s.Stderr != nil {
+		fault("Stderr is for a Command, not for a URL")
 	}
 	// The error of Parse quotes the URL, which may hold a secret.
 	switch u, err := url.Parse(s.URL); {

@@ -2,8 +2,9 @@
 // process, as an SDK transport that survives what servers do to their pipes.
 //
 // A connection runs four goroutines: one reads stdout, one writes stdin, one
-// drains stderr and one waits for the process. All of them end with the
-// process, and [Conn.Stop] ends the process.
+// drains stderr and one waits for the process; a fifth copies stderr to the
+// host if it wants that. All of them end with the process, and [Conn.Stop]
+// ends the process.
 package stdio
 
 import (
@@ -11,8 +12,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,8 +27,12 @@ const (
 	// and how long an exit status is waited for after the output has ended.
 	// The rest of a pipe comes at once unless a stranger holds it open.
 	drainTime = 300 * time.Millisecond
-	// killTime is how long a killed process may take to be gone.
-	killTime = 2 * time.Second
+	// stopDrainTime is the same where nobody waits for the output any more.
+	stopDrainTime = 50 * time.Millisecond
+	// killTime is how long a killed process may take to be gone, and
+	// abortKillTime the same for a server that never started properly.
+	killTime      = 2 * time.Second
+	abortKillTime = 100 * time.Millisecond
 	// maxTerminate bounds the wait between the signal to terminate and the
 	// kill.
 	maxTerminate = 2 * time.Second
@@ -60,6 +63,7 @@ type Config struct {
 	Stdin       *os.File
 	Stdout      *os.File
 	Stderr      *os.File
+	StderrCopy  io.Writer           // gets a copy of stderr; may be nil
 	StopTimeout time.Duration       // how long the server may take to leave after its stdin was closed
 	Limit       int                 // bytes of the longest message
 	Mask        func(string) string // takes secrets out of quoted output
@@ -76,9 +80,12 @@ type Conn struct {
 	handshake chan jsonrpc.Message // answers that the SDK decodes
 	junk      junk
 	stderr    *tail
+	relay     *relay // nil without StderrCopy
 
 	stopping   chan struct{} // closed when Stop or Abort begins
 	stop       sync.Once
+	aborting   chan struct{} // closed when Abort begins
+	abort      sync.Once
 	ended      chan struct{} // closed when the server has ended by itself
 	end        sync.Once
 	exited     chan struct{} // closed when the process is gone; exit is set
@@ -105,6 +112,7 @@ func New(config Config) *Conn {
 		handshake:  make(chan jsonrpc.Message, 1),
 		stderr:     &tail{},
 		stopping:   make(chan struct{}),
+		aborting:   make(chan struct{}),
 		ended:      make(chan struct{}),
 		exited:     make(chan struct{}),
 		readDone:   make(chan struct{}),
@@ -112,6 +120,9 @@ func New(config Config) *Conn {
 		stderrDone: make(chan struct{}),
 		released:   make(chan struct{}),
 		sdkClosed:  make(chan struct{}),
+	}
+	if c.StderrCopy != nil {
+		c.relay = newRelay(c.StderrCopy)
 	}
 	go c.wait()        // ends when the process has exited
 	go c.read()        // ends with stdout, which wait closes at the latest
@@ -265,7 +276,7 @@ func (c *Conn) write() {
 			case <-c.readDone:
 			case <-time.After(drainTime):
 				c.finish("it closed its input")
-				c.halt(c.StopTimeout)
+				c.halt()
 			}
 			return
 		}
@@ -295,7 +306,7 @@ func (c *Conn) read() {
 	default:
 		// Nothing can be heard of it any more. Its output stays open on our
 		// side until it is gone, but nothing more is read.
-		c.halt(c.StopTimeout)
+		c.halt()
 	}
 }
 
@@ -305,6 +316,9 @@ func (c *Conn) drainStderr() {
 	for buf := make([]byte, 2<<10); ; {
 		n, err := c.Stderr.Read(buf)
 		c.stderr.Write(buf[:n])
+		if c.relay != nil && n > 0 {
+			c.relay.offer(buf[:n])
+		}
 		if err != nil {
 			return
 		}
@@ -316,14 +330,9 @@ func (c *Conn) wait() {
 	close(c.exited)
 	// What is still in the pipes is read. A process outside of the group may
 	// hold them open for ever, so the wait is bounded; closing ends the reads.
-	timer := time.NewTimer(drainTime)
-	defer timer.Stop()
+	deadline := time.Now().Add(drainTime)
 	for _, done := range []chan struct{}{c.stderrDone, c.readDone} {
-		select {
-		case <-done:
-		case <-timer.C:
-			timer.Reset(0)
-		}
+		waitUnless(c.stopping, done, time.Until(deadline), stopDrainTime)
 	}
 	c.Stdin.Close()
 	c.Stdout.Close()
@@ -331,6 +340,9 @@ func (c *Conn) wait() {
 	<-c.stderrDone
 	<-c.readDone
 	<-c.writeDone
+	if c.relay != nil {
+		c.relay.end()
+	}
 	close(c.released)
 }
 
@@ -375,96 +387,77 @@ func (c *Conn) Quote() string {
 }
 
 // Warnings returns what was skipped.
-func (c *Conn) Warnings() []string { return c.junk.warnings() }
+func (c *Conn) Warnings() []string {
+	warnings := c.junk.warnings()
+	if c.relay != nil {
+		warnings = append(warnings, c.relay.warnings(c.Mask)...)
+	}
+	return warnings
+}
 
 // Stop ends the connection and the process: the calls in flight end, stdin is
 // closed, after StopTimeout all processes are asked to terminate, and after as
 // long again, at most two seconds, they are killed. It returns when nothing is
 // left, may be called more than once and from several goroutines.
-func (c *Conn) Stop() { c.shutdown(c.StopTimeout) }
+func (c *Conn) Stop() {
+	c.halt()
+	// A process that even a kill does not end, as in a dead file system, is
+	// not waited for.
+	waitUnless(c.aborting, c.released, drainTime+killTime, abortKillTime)
+}
 
 // Abort ends a server that did not start properly: it is asked to terminate at
-// once and killed soon after.
-func (c *Conn) Abort() { c.shutdown(0) }
-
-func (c *Conn) shutdown(grace time.Duration) {
-	c.halt(grace)
-	select {
-	case <-c.released:
-	case <-time.After(drainTime + killTime): // a process that even a kill does not end, as in a dead file system
-	}
+// once and killed soon after. If the connection is about to be stopped, Abort
+// hurries that.
+func (c *Conn) Abort() {
+	c.abort.Do(func() { close(c.aborting) })
+	c.Stop()
 }
 
 // halt ends the process and returns when it is gone.
-func (c *Conn) halt(grace time.Duration) {
+func (c *Conn) halt() {
 	c.stop.Do(func() {
 		c.Process.BeforeStop()
 		close(c.stopping)
 		// The writer closes stdin; one that is stuck in a full pipe is freed
 		// here, since the server does not read anyway.
-		if !waitFor(c.writeDone, min(grace, 100*time.Millisecond)) {
+		if !waitUnless(c.aborting, c.writeDone, min(c.StopTimeout, 100*time.Millisecond), 0) {
 			c.Stdin.Close()
 		}
-		if waitFor(c.exited, grace) {
+		if waitUnless(c.aborting, c.exited, c.StopTimeout, 0) {
 			return
 		}
 		c.Process.Terminate()
-		if grace == 0 {
-			grace = AbortTime
+		if waitUnless(c.aborting, c.exited, min(c.StopTimeout, maxTerminate), AbortTime) {
+			return
 		}
-		if !waitFor(c.exited, min(grace, maxTerminate)) {
-			c.Process.Kill()
-			waitFor(c.exited, killTime)
-		}
+		c.Process.Kill()
+		waitUnless(c.aborting, c.exited, killTime, abortKillTime)
 	})
 }
 
-func waitFor(done <-chan struct{}, d time.Duration) bool {
+// waitUnless waits until done is closed, which it reports, but not longer than
+// d, nor longer than left once hurry is closed.
+func waitUnless(hurry, done <-chan struct{}, d, left time.Duration) bool {
+	end := time.Now().Add(d)
 	timer := time.NewTimer(d)
 	defer timer.Stop()
-	select {
-	case <-done:
-		return true
-	case <-timer.C:
+	for {
 		select {
 		case <-done:
 			return true
-		default:
-			return false
+		case <-timer.C:
+			select {
+			case <-done:
+				return true
+			default:
+				return false
+			}
+		case <-hurry:
+			hurry = nil
+			timer.Reset(min(time.Until(end), left))
 		}
 	}
 }
 
-// tailSize is how much of stderr an error quotes at most. Twice as much is
-// kept, so that a secret is masked as a whole before the text is cut.
-const tailSize = 4 << 10
-
-// A tail keeps the end of what is written to it.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-func (t *tail) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
-	t.buf = slices.Delete(t.buf, 0, max(0, len(t.buf)-2*tailSize))
-	return len(p), nil
-}
-
-// String returns the masked text, from the start of a line where it was cut.
-func (t *tail) String(mask func(string) string) string {
-	t.mu.Lock()
-	text := strings.ToValidUTF8(string(t.buf), "\uFFFD")
-	t.mu.Unlock()
-	text = strings.TrimSpace(mask(text))
-	if len(text) <= tailSize {
-		return text
-	}
-	text = strings.ToValidUTF8(text[len(text)-tailSize:], "")
-	if _, after, ok := strings.Cut(text, "\n"); ok {
-		text = after
-	}
-	return "… " + text
-}
+func waitFor(done <-chan struct{}, d time.Duration) bool { return waitUnless(nil, done, d, d) }

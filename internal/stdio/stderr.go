@@ -1,0 +1,180 @@
+package stdio
+
+// This file keeps the end of what a server writes to its standard error, and
+// hands a copy to the host.
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// tailSize is how much of stderr an error quotes at most. Twice as much is
+// kept, so that a secret is masked as a whole before the text is cut.
+const tailSize = 4 << 10
+
+// A tail keeps the end of what is written to it.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
+	t.buf = slices.Delete(t.buf, 0, max(0, len(t.buf)-2*tailSize))
+	return len(p), nil
+}
+
+// String returns the masked text, from the start of a line where it was cut.
+func (t *tail) String(mask func(string) string) string {
+	t.mu.Lock()
+	text := strings.ToValidUTF8(string(t.buf), "\uFFFD")
+	t.mu.Unlock()
+	text = strings.TrimSpace(mask(text))
+	if len(text) <= tailSize {
+		return text
+	}
+	text = strings.ToValidUTF8(text[len(text)-tailSize:], "")
+	if _, after, ok := strings.Cut(text, "\n"); ok {
+		text = after
+	}
+	return "… " + text
+}
+
+const (
+	// relayRoom bounds what waits for a slow writer, in bytes.
+	relayRoom = 64 << 10
+	// relayTime bounds the wait for a writer at the end.
+	relayTime = 100 * time.Millisecond
+)
+
+// A relay hands what is offered to a writer of the host, which may block, fail
+// or panic: its goroutine stands between.
+type relay struct {
+	to   io.Writer
+	wake chan struct{} // has an element when there is something to do
+	done chan struct{} // closed when the goroutine has ended
+
+	mu      sync.Mutex
+	pending []byte
+	writing int    // bytes that the writer has not answered for yet
+	missed  int64  // bytes
+	fault   string // why the writer is not called any more; empty while it is
+	ending  bool   // no more is offered
+}
+
+// newRelay starts the goroutine of a relay, which end waits for.
+func newRelay(to io.Writer) *relay {
+	r := &relay{to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go r.run()
+	return r
+}
+
+// offer takes a copy of p, as far as there is room. It does not block.
+func (r *relay) offer(p []byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	if r.fault == "" && !r.ending {
+		n = min(len(p), relayRoom-len(r.pending))
+	}
+	r.pending = append(r.pending, p[:n]...)
+	r.missed += int64(len(p) - n)
+	r.signal()
+}
+
+func (r *relay) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *relay) run() {
+	defer close(r.done)
+	for range r.wake {
+		for {
+			r.mu.Lock()
+			batch := r.pending
+			r.pending = nil
+			if r.fault != "" {
+				r.missed += int64(len(batch))
+				batch = nil
+			}
+			r.writing = len(batch)
+			ending := r.ending
+			r.mu.Unlock()
+			if len(batch) == 0 {
+				if ending {
+					return
+				}
+				break
+			}
+			r.write(batch)
+		}
+	}
+}
+
+func (r *relay) write(batch []byte) {
+	n, fault := 0, "it ended the goroutine that called it"
+	defer func() {
+		if v := recover(); v != nil {
+			fault = fmt.Sprintf("it panicked: %v", v)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.missed += int64(len(batch) - min(max(n, 0), len(batch)))
+		r.writing = 0
+		if r.fault == "" {
+			r.fault = fault
+		}
+	}()
+	n, err := r.to.Write(batch)
+	switch {
+	case err != nil:
+		fault = fmt.Sprintf("it failed: %v", err)
+	case n < len(batch):
+		fault = fmt.Sprintf("it failed: %v", io.ErrShortWrite)
+	default:
+		fault = ""
+	}
+}
+
+// end hands over what is left and ends the goroutine. One that is stuck in the
+// writer is left behind after relayTime: it ends when the writer returns, and
+// calls it no more.
+func (r *relay) end() {
+	r.mu.Lock()
+	r.ending = true
+	r.signal()
+	r.mu.Unlock()
+	if waitFor(r.done, relayTime) {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.fault == "" {
+		r.fault = "it did not return"
+	}
+}
+
+// warnings tell what the writer missed.
+func (r *relay) warnings(mask func(string) string) []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missed, fault := r.missed, r.fault
+	if fault != "" {
+		missed += int64(len(r.pending) + r.writing)
+	} else {
+		fault = "it was too slow"
+	}
+	if missed == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("the writer Server.Stderr missed %d bytes: %s", missed, mask(fault))}
+}
