@@ -16,7 +16,7 @@ import (
 // image takes an image part. One image that a provider does not take fails
 // every later turn of a conversation, so the bytes decide, not the label.
 func (c *contents) image(p part) {
-	label := c.string(p.mimeType)
+	label := c.brief(p.mimeType)
 	if address := c.address(p); address != "" {
 		c.note("image not shown (it is not fetched)", address, label)
 		return
@@ -24,7 +24,7 @@ func (c *contents) image(p part) {
 	data, err := decodeBase64(p.data)
 	kind := sniff(data)
 	switch {
-	case len(p.data) <= len(`""`):
+	case raw.Null(p.data), string(p.data) == `""`:
 		c.note("image not shown (no data)", label, count(0, "byte"))
 	case err != nil:
 		c.note("image not shown (broken data)", label, count(len(p.data)-len(`""`), "byte"))
@@ -55,7 +55,7 @@ func (c *contents) audio(p part) {
 	if data, err := decodeBase64(p.data); err == nil {
 		size = count(len(data), "byte")
 	}
-	c.note("audio", c.address(p), c.string(p.mimeType), size)
+	c.note("audio", c.address(p), c.brief(p.mimeType), size)
 }
 
 // address returns the URL that a part has in place of data. Base64 has no
@@ -66,11 +66,11 @@ func (c *contents) address(p part) string {
 		if bytes.IndexByte(p.data[:min(len(p.data), 40)], ':') < 0 || isDataURI(p.data[1:]) {
 			return ""
 		}
-		return c.string(p.data)
+		return c.brief(p.data)
 	case !raw.Null(p.url):
-		return c.string(p.url)
+		return c.brief(p.url)
 	}
-	return c.string(p.uri)
+	return c.brief(p.uri)
 }
 
 func isDataURI(s []byte) bool {

@@ -226,7 +226,7 @@ func (c *contents) note(what string, known ...string) {
 	separator := ": "
 	for _, s := range known {
 		if s != "" {
-			what += separator + text.Start(s, maxNote)
+			what += separator + s
 			separator = ", "
 		}
 	}
@@ -266,6 +266,11 @@ func (c *contents) string(value []byte) string {
 	return s
 }
 
+// brief is string for a note, which must not be long.
+func (c *contents) brief(value []byte) string {
+	return text.Start(c.string(value), maxNote)
+}
+
 // shown is a value as text: that of a string, the JSON of anything else.
 func (c *contents) shown(value []byte) string {
 	if raw.Null(value) || raw.IsString(value) {
@@ -274,16 +279,19 @@ func (c *contents) shown(value []byte) string {
 	return c.clean(string(raw.Repair(value)))
 }
 
-// excerpt is the start of a value's JSON.
+// excerpt is the start of a value as text.
 func (c *contents) excerpt(value []byte) string {
+	if raw.IsString(value) {
+		return c.brief(value)
+	}
 	if len(value) <= maxNote {
-		return c.shown(value)
+		return c.clean(string(raw.Repair(value)))
 	}
 	n := maxNote
 	for n > 0 && !utf8.RuneStart(value[n]) {
 		n--
 	}
-	return c.clean(string(raw.Repair(value[:n]))) + fmt.Sprintf("… (%d bytes)", len(value))
+	return fmt.Sprintf("%s… (%d bytes)", c.clean(string(raw.Repair(value[:n]))), len(value))
 }
 
 // add takes one part of the content. A member of a wrong type counts as
@@ -303,15 +311,15 @@ func (c *contents) add(p part) {
 	case kind == "audio":
 		c.audio(p)
 	case kind == "resource_link":
-		name := c.string(p.name)
+		name := c.brief(p.name)
 		if name == "" {
-			name = c.string(p.title)
+			name = c.brief(p.title)
 		}
 		size := ""
 		if n, ok := tap.ParseID(p.size); ok && n >= 0 {
 			size = count(int(n), "byte")
 		}
-		c.note("resource link", c.string(p.uri), name, c.string(p.mimeType), size, c.string(p.description))
+		c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))
 	case kind == "resource":
 		c.resource(p.resource)
 	case kind != "" && raw.IsString(p.text):
@@ -383,8 +391,8 @@ func (p *part) isForUser() bool {
 // that.
 func (c *contents) resource(resource []byte) {
 	var (
-		uri      = c.string(raw.Member(resource, "uri"))
-		mimeType = c.string(raw.Member(resource, "mimeType"))
+		uri      = c.brief(raw.Member(resource, "uri"))
+		mimeType = c.brief(raw.Member(resource, "mimeType"))
 		body     = raw.Member(resource, "text")
 		blob     = raw.Member(resource, "blob")
 	)

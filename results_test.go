@@ -1,0 +1,550 @@
+package mcp_test
+
+// This file proves what becomes of the results of tools, as tables of exact
+// values: the server answers a call with the result that the call gives it.
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+func init() { servers["answers"] = answersServer }
+
+// An answer is what the answers server sends back. Its bytes travel encoded,
+// so that they need not be JSON.
+type answer struct{ Result, Error []byte }
+
+func answersServer(p *mcptest.Peer) {
+	p.Tools = `[{"name":"tool","inputSchema":{"type":"object","properties":{}}}]`
+	p.Call = func(r mcptest.Request) {
+		var a answer
+		json.Unmarshal(r.Params.Arguments, &a)
+		member, value := "result", a.Result
+		if a.Error != nil {
+			member, value = "error", a.Error
+		}
+		p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"` + member + `":` + string(value) + "}\n")
+	}
+	p.Serve()
+}
+
+// asker returns a function that calls the tool of an answers server.
+func asker(t testing.TB, change func(*mcp.Server)) func(t testing.TB, a answer) mcp.ToolResult {
+	server := stdioServer(t, "answers")
+	if change != nil {
+		change(&server)
+	}
+	tool := connect(t, server).Tools()[0]
+	return func(t testing.TB, a answer) mcp.ToolResult {
+		t.Helper()
+		arguments, err := json.Marshal(a)
+		require.NoError(t, err)
+		result, err := tool.Handler(t.Context(), arguments)
+		require.NoError(t, err)
+		return result
+	}
+}
+
+// A resultCase says what a tool's result becomes.
+type resultCase struct {
+	name   string
+	result string // the server's, a JSON text
+	want   mcp.ToolResult
+}
+
+func testResults(t *testing.T, change func(*mcp.Server), cases []resultCase) {
+	ask := asker(t, change)
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, ask(t, answer{Result: []byte(c.result)}))
+		})
+	}
+}
+
+func content(s string) mcp.ToolResult { return mcp.ToolResult{Content: s} }
+
+func failure(s string) mcp.ToolResult { return mcp.ToolResult{Content: s, IsError: true} }
+
+func structured(content, value string) mcp.ToolResult {
+	return mcp.ToolResult{Content: content, Structured: json.RawMessage(value)}
+}
+
+const (
+	pngHead  = "\x89PNG\r\n\x1a\n"
+	jpegHead = "\xff\xd8\xff\xe0\x00\x10JFIF"
+	gifHead  = "GIF89a\x01\x00\x01\x00"
+	webpHead = "RIFF\x24\x00\x00\x00WEBPVP8 "
+
+	nothing = "[the tool returned nothing]"
+	failed  = `[the tool "tool" failed without a message]`
+)
+
+func pictures(content string, images ...string) mcp.ToolResult {
+	r := mcp.ToolResult{Content: content}
+	for _, image := range images {
+		kind := map[byte]string{pngHead[0]: "image/png", jpegHead[0]: "image/jpeg", gifHead[0]: "image/gif", webpHead[0]: "image/webp"}[image[0]]
+		r.Images = append(r.Images, mcp.Image{MIMEType: kind, Data: []byte(image)})
+	}
+	return r
+}
+
+func imagePart(mimeType, data string) string {
+	return fmt.Sprintf(`{"type":"image","mimeType":%q,"data":%q}`, mimeType, data)
+}
+
+func image64(mimeType, data string) string {
+	return imagePart(mimeType, base64.StdEncoding.EncodeToString([]byte(data)))
+}
+
+func ofParts(parts ...string) string { return `{"content":[` + strings.Join(parts, ",") + `]}` }
+
+func TestResultShapes(t *testing.T) {
+	testResults(t, nil, []resultCase{
+		{"R24 text is itself", `{"content":[{"type":"text","text":"<file path=\"a.ts\">\nexport const x = \"1\";\n</file>"}]}`,
+			content("<file path=\"a.ts\">\nexport const x = \"1\";\n</file>")},
+		{"texts are joined", ofParts(`{"type":"text","text":"a"}`, `{"type":"text","text":"b\n"}`, `{"type":"text","text":"c"}`), content("a\nb\n\nc")},
+		{"white space in text stays", ofParts(`{"type":"text","text":"  a \n"}`), content("  a \n")},
+		{"content that is a string", `{"content":"a"}`, content("a")},
+		{"content that is one part", `{"content":{"type":"text","text":"a"}}`, content("a")},
+		{"content that is a list of strings", `{"content":["a","b"]}`, content("a\nb")},
+		{"content that is a number", `{"content":7}`, content("[unknown content: 7]")},
+		{"a part without a type", `{"content":[{"text":"a"}]}`, content("a")},
+		{"null parts", `{"content":[null,{"type":"text","text":"a"}]}`, content("[unknown content: null]\na")},
+
+		{"R03 no parts", `{"content":[]}`, content(nothing)},
+		{"R03 no members", `{}`, content(nothing)},
+		{"R03 content null", `{"content":null}`, content(nothing)},
+		{"R03 empty text", `{"content":[{"type":"text","text":""}]}`, content(nothing)},
+		{"R03 structured null", `{"content":[],"structuredContent":null}`, content(nothing)},
+		{"a null result", `null`, content(nothing)},
+		{"white space alone", `{"content":[{"type":"text","text":" \n\t"}]}`, content(nothing)},
+		{"only metadata", `{"_meta":{"a":1}}`, content(nothing)},
+
+		{"R07 an error has all its texts", `{"content":[{"type":"text","text":"rate limited"},{"type":"text","text":"retry after 30s"}],"isError":true}`,
+			failure("rate limited\nretry after 30s")},
+		{"R08 an error without parts", `{"content":[],"isError":true}`, failure(failed)},
+		{"R08 an error without content", `{"isError":true}`, failure(failed)},
+		{"R08 an error with an image", `{"content":[` + image64("image/png", pngHead) + `],"isError":true}`,
+			mcp.ToolResult{Content: failed, IsError: true, Images: pictures("", pngHead).Images}},
+		{"R08 an error with a code", `{"content":[],"structuredContent":{"code":"E42"},"isError":true}`,
+			mcp.ToolResult{Content: `{"code":"E42"}`, IsError: true, Structured: json.RawMessage(`{"code":"E42"}`)}},
+		{"R27 an error's text wins", `{"content":[{"type":"text","text":"bad input"}],"structuredContent":{"code":"E42"},"isError":true}`,
+			mcp.ToolResult{Content: "bad input", IsError: true, Structured: json.RawMessage(`{"code":"E42"}`)}},
+		{"R29 no sniffing of texts", `{"content":[{"type":"text","text":"Error: handling guide for beginners"}],"isError":false}`,
+			content("Error: handling guide for beginners")},
+		{"isError null", `{"content":[{"type":"text","text":"a"}],"isError":null}`, content("a")},
+
+		{"R30 bad annotations", `{"content":[{"type":"text","text":"a","annotations":{"priority":"high","audience":"user"}}]}`, content("a")},
+		{"R30 annotations of another kind", `{"content":[{"type":"text","text":"a","annotations":[1]}]}`, content("a")},
+		{"R30 isError is a string", `{"content":[{"type":"text","text":"a"}],"isError":"true"}`, failure("a")},
+		{"R30 text is a number", `{"content":[{"type":"text","text":42}]}`, content("42")},
+		{"R30 text is an object", `{"content":[{"type":"text","text":{"a":1}}]}`, content(`{"a":1}`)},
+		{"R30 text is null", `{"content":[{"type":"text","text":null}]}`, content(nothing)},
+		{"text has another name", `{"content":[{"type":"text","content":"a"}]}`, content(`[text without text: {"type":"text","content":"a"}]`)},
+
+		{"R28 toolResult", `{"toolResult":{"content":[{"type":"text","text":"x"}]}}`, content("x")},
+		{"R28 toolResult with an error", `{"toolResult":{"content":[{"type":"text","text":"x"}],"isError":true}}`, failure("x")},
+		{"R28 error around toolResult", `{"toolResult":{"content":[{"type":"text","text":"x"}]},"isError":true}`, failure("x")},
+		{"R28 toolResult is a text", `{"toolResult":"x"}`, content("x")},
+		{"R28 toolResult is a list", `{"toolResult":[1,2]}`, content("[1,2]")},
+		{"R28 toolResult of unknown form", `{"toolResult":{"rows":[1]}}`, content(`[unknown result: {"rows":[1]}]`)},
+		{"R28 toolResult beside content", `{"toolResult":"x","content":[{"type":"text","text":"y"}]}`, content("y")},
+		{"R28 toolResult two deep", `{"toolResult":{"toolResult":{"content":[{"type":"text","text":"x"}]}}}`, content(`{"content":[{"type":"text","text":"x"}]}`)},
+
+		{"an unknown result", `{"answer":42}`, content(`[unknown result: {"answer":42}]`)},
+		{"a result that is a text", `"done"`, content(`[unknown result: done]`)},
+		{"a result that is a list", `[1]`, content(`[unknown result: [1]]`)},
+		{"unknown members beside content", `{"answer":42,"content":[{"type":"text","text":"a"}]}`, content("a")},
+		{"unknown content", ofParts(`{"type":"hologram","w":1}`, `{"type":"text","text":"a"}`), content("[unknown content: {\"type\":\"hologram\",\"w\":1}]\na")},
+		{"unknown content with text", ofParts(`{"type":"markdown","text":"# a"}`), content(`[unknown content "markdown": # a]`)},
+		{"unknown content that is long", ofParts(`{"type":"x","a":"` + strings.Repeat("é", 2000) + `"}`),
+			content(`[unknown content: {"type":"x","a":"` + strings.Repeat("é", 1015) + `… (4019 bytes)]`)},
+		{"members that the SDK chokes on", `{"inputRequests":{"x":null},"content":[{"type":"text","text":"a"}]}`, content("a")},
+		{"the last of two members counts", `{"content":[{"type":"text","text":"a"}],"content":[{"type":"text","text":"b"}]}`, content("b")},
+		{"resultType complete", `{"resultType":"complete","content":[{"type":"text","text":"a"}]}`, content("a")},
+		{"resultType complete with nothing", `{"resultType":"complete","content":[]}`, content(nothing)},
+		{"resultType unknown with content", `{"resultType":"new","content":[{"type":"text","text":"a"}]}`, content("a")},
+		{"resultType unknown without", `{"resultType":"new","thing":1}`, failure(`[unknown result: {"resultType":"new","thing":1}]`)},
+	})
+}
+
+func TestStructuredContent(t *testing.T) {
+	u1 := `{"id":"u1"}`
+	testResults(t, nil, []resultCase{
+		{"R02 content null", `{"content":null,"structuredContent":` + u1 + `}`, structured(u1, u1)},
+		{"R02 content absent", `{"structuredContent":` + u1 + `}`, structured(u1, u1)},
+		{"R02 content of white space", `{"content":[{"type":"text","text":"  "}],"structuredContent":` + u1 + `}`, structured(u1, u1)},
+		{"text is never replaced", `{"content":[{"type":"text","text":"see below"}],"structuredContent":` + u1 + `}`, structured("see below", u1)},
+		{"nothing is shown twice", `{"content":[{"type":"text","text":"{\"id\": \"u1\"}"}],"structuredContent":` + u1 + `}`, structured(`{"id": "u1"}`, u1)},
+		{"a note is content", `{"content":[{"type":"audio","data":"AAAA"}],"structuredContent":` + u1 + `}`, structured("[audio: 3 bytes]", u1)},
+		{"an image is no text", `{"content":[` + image64("image/png", pngHead) + `],"structuredContent":` + u1 + `}`,
+			mcp.ToolResult{Content: u1, Structured: json.RawMessage(u1), Images: pictures("", pngHead).Images}},
+		{"R25 nothing is escaped", `{"content":[],"structuredContent":{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}}`,
+			structured(`{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}`, `{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}`)},
+		{"R26 numbers keep their text", `{"content":[],"structuredContent":{"Id":1234567890123456789,"price":1.10,"big":18446744073709551615,"e":1E400}}`,
+			structured(`{"Id":1234567890123456789,"price":1.10,"big":18446744073709551615,"e":1E400}`, `{"Id":1234567890123456789,"price":1.10,"big":18446744073709551615,"e":1E400}`)},
+		{"R27 no structured content", `{"content":[{"type":"text","text":"n is 3"}]}`, content("n is 3")},
+		{"R27 structured content null", `{"content":[{"type":"text","text":"n is 3"}],"structuredContent":null}`, content("n is 3")},
+		{"R27 structured content of another type", `{"content":[{"type":"text","text":"n is 3"}],"structuredContent":{"n":"three"}}`, structured("n is 3", `{"n":"three"}`)},
+		{"order, duplicates and white space stay", `{"structuredContent":{ "b":1,  "a":2, "b":[ ] }}`, structured(`{ "b":1,  "a":2, "b":[ ] }`, `{ "b":1,  "a":2, "b":[ ] }`)},
+		{"a list", `{"structuredContent":[1,"a"]}`, structured(`[1,"a"]`, `[1,"a"]`)},
+		{"a number", `{"structuredContent":0}`, structured(`0`, `0`)},
+		{"a text", `{"structuredContent":"a\nb"}`, structured(`"a\nb"`, `"a\nb"`)},
+		{"false", `{"structuredContent":false}`, structured(`false`, `false`)},
+		{"text that is not valid", "{\"structuredContent\":{\"a\":\"caf\xe9\",\"b\":\"\\ud800\",\"c\":\"\x01\"}}",
+			structured("{\"a\":\"caf\uFFFD\",\"b\":\"\\ufffd\",\"c\":\"\\u0001\"}", "{\"a\":\"caf\uFFFD\",\"b\":\"\\ufffd\",\"c\":\"\\u0001\"}")},
+		{"hidden text is not shown", "{\"structuredContent\":{\"a\":\"x\U000e0068\U000e0069\"}}",
+			structured("{\"a\":\"x\"}\n[removed 2 invisible characters]", "{\"a\":\"x\U000e0068\U000e0069\"}")},
+		{"beside an unknown member", `{"structuredContent":1,"x":2}`, structured("1", "1")},
+	})
+}
+
+func TestResourceResults(t *testing.T) {
+	blob := func(uri, mimeType, data string) string {
+		return fmt.Sprintf(`{"type":"resource","resource":{"uri":%q,"mimeType":%q,"blob":%q}}`, uri, mimeType, base64.StdEncoding.EncodeToString([]byte(data)))
+	}
+	testResults(t, nil, []resultCase{
+		{"resource link", ofParts(`{"type":"resource_link","uri":"file:///notes.txt"}`), content("[resource link: file:///notes.txt]")},
+		{"R10 resource link with all", ofParts(`{"type":"text","text":"report ready"}`,
+			`{"type":"resource_link","uri":"file:///out/report.pdf","name":"report.pdf","mimeType":"application/pdf","description":"May figures","size":52431}`),
+			content("report ready\n[resource link: file:///out/report.pdf, report.pdf, application/pdf, 52431 bytes, May figures]")},
+		{"R11 resource link without a name", ofParts(`{"type":"resource_link","uri":"file:///a.pdf"}`), content("[resource link: file:///a.pdf]")},
+		{"R11 resource link without a URI", ofParts(`{"type":"resource_link","name":"a"}`), content("[resource link: a]")},
+		{"R11 resource link with wrong types", ofParts(`{"type":"resource_link","uri":"file:///a.pdf","name":"a","size":"12","mimeType":7}`, `"b"`),
+			content("[resource link: file:///a.pdf, a, 12 bytes]\nb")},
+		{"resource link with a title", ofParts(`{"type":"resource_link","uri":"x:/a","title":"A","size":1}`), content("[resource link: x:/a, A, 1 byte]")},
+		{"resource link with nothing", ofParts(`{"type":"resource_link","size":-1}`), content("[resource link]")},
+
+		{"R12 embedded text", ofParts(`{"type":"text","text":"successfully downloaded text file (SHA: 0a1b)"}`,
+			`{"type":"resource","resource":{"uri":"repo://acme/demo/README.md","mimeType":"text/plain; charset=utf-8","text":"# Demo\nHello"}}`,
+			`{"type":"text","text":"end"}`),
+			content("successfully downloaded text file (SHA: 0a1b)\n[resource: repo://acme/demo/README.md]\n# Demo\nHello\nend")},
+		{"embedded text without a URI", ofParts(`{"type":"resource","resource":{"text":"a"}}`), content("a")},
+		{"embedded text that is JSON", ofParts(`{"type":"resource","resource":{"uri":"x:/a","text":{"a":1}}}`), content("[resource: x:/a]\n{\"a\":1}")},
+		{"R13 a blob of JSON", ofParts(`{"type":"resource","resource":{"uri":"x:/a.json","mimeType":"application/json","blob":"eyJhIjoxfQ=="}}`),
+			content("[resource: x:/a.json]\n{\"a\":1}")},
+		{"R13 a blob of a document", ofParts(`{"type":"resource","resource":{"uri":"x:/b.pdf","mimeType":"application/pdf","blob":"JVBERi0xLjQK"}}`),
+			content("[resource: x:/b.pdf, application/pdf, 9 bytes]")},
+		{"R13 a blob that is no text", ofParts(`{"type":"resource","resource":{"uri":"x:/c.txt","mimeType":"text/plain","blob":"/////w=="}}`),
+			content("[resource: x:/c.txt, text/plain, 4 bytes]")},
+		{"R13 a blob that is an image", ofParts(`{"type":"resource","resource":{"uri":"x:/d.png","mimeType":"image/png","blob":"iVBORw0KGgo="}}`), pictures("", pngHead)},
+		{"R13 no resource", ofParts(`{"type":"resource"}`), content("[resource without content]")},
+		{"a resource that is a text", ofParts(`{"type":"resource","resource":"x:/a"}`), content("[resource without content]")},
+		{"a resource that is empty", ofParts(`{"type":"resource","resource":{"uri":"x:/a","mimeType":"text/plain"}}`), content("[resource without content: x:/a, text/plain]")},
+		{"a resource of an empty text", ofParts(`{"type":"resource","resource":{"uri":"x:/a","text":""}}`), content("[resource: x:/a]")},
+		{"a blob of XML", ofParts(blob("x:/a", "application/atom+xml; charset=utf-8", "<a/>")), content("[resource: x:/a]\n<a/>")},
+		{"a blob of SVG", ofParts(blob("x:/a", "image/svg+xml", "<svg/>")), content("[resource: x:/a]\n<svg/>")},
+		{"a blob of text is cleaned", ofParts(blob("x:/a", "TEXT/X-Log", "\x1b[1ma\x00\U000e0041")), content("[resource: x:/a]\na\n[removed 1 invisible character]")},
+		{"a blob without a type", ofParts(`{"type":"resource","resource":{"uri":"x:/a","blob":"YWJj"}}`), content("[resource: x:/a, 3 bytes]")},
+		{"a blob of an image under another type", ofParts(blob("x:/a", "application/octet-stream", jpegHead)), pictures("", jpegHead)},
+		{"a blob that is called an image", ofParts(blob("x:/a", "image/png", "nothing")), content("[resource: x:/a, image/png, 7 bytes]")},
+		{"a blob that is broken", ofParts(`{"type":"resource","resource":{"uri":"x:/a","mimeType":"text/plain","blob":"?"}}`),
+			content("[resource that cannot be decoded: x:/a, text/plain]")},
+
+		{"R17 audio", ofParts(imagePart("image/png", "iVBORw0KGgo="), `{"type":"audio","mimeType":"audio/wav","data":"UklGRiQAAABXQVZF"}`),
+			pictures("[audio: audio/wav, 12 bytes]", pngHead)},
+		{"audio without data", ofParts(`{"type":"audio"}`), content("[audio]")},
+		{"audio by URL", ofParts(`{"type":"audio","mimeType":"audio/ogg","data":"https://e.test/a.ogg"}`), content("[audio: https://e.test/a.ogg, audio/ogg]")},
+	})
+}
+
+func TestImageResults(t *testing.T) {
+	long := pngHead + strings.Repeat("\xfb\xff\xbe", 40) // needs + and / in base64
+	std := base64.StdEncoding.EncodeToString([]byte(long))
+	lines := func(separator string) string {
+		var b strings.Builder
+		for i := 0; i < len(std); i += 76 {
+			b.WriteString(std[i:min(i+76, len(std))] + separator)
+		}
+		return `{"type":"image","data":"` + b.String() + `"}`
+	}
+	one := func(name, part string, want mcp.ToolResult) resultCase { return resultCase{name, ofParts(part), want} }
+	unsupported := "[image not shown (unsupported format): "
+	testResults(t, nil, []resultCase{
+		one("png", image64("image/png", pngHead), pictures("", pngHead)),
+		one("jpeg", image64("image/jpeg", jpegHead), pictures("", jpegHead)),
+		one("gif", image64("image/gif", gifHead), pictures("", gifHead)),
+		one("webp", image64("image/webp", webpHead), pictures("", webpHead)),
+		one("the label is wrong", image64("image/png", jpegHead), pictures("", jpegHead)),
+		one("the label is no type", image64("jpg", webpHead), pictures("", webpHead)),
+		one("the label is missing", `{"type":"image","data":"iVBORw0KGgo="}`, pictures("", pngHead)),
+		{"several", ofParts(image64("", pngHead), `"a"`, image64("", gifHead)), pictures("a", pngHead, gifHead)},
+
+		one("without padding", imagePart("", "iVBORw0KGgo"), pictures("", pngHead)),
+		one("with + and /", imagePart("", std), pictures("", long)),
+		one("URL-safe", imagePart("", base64.URLEncoding.EncodeToString([]byte(long))), pictures("", long)),
+		one("URL-safe without padding", imagePart("", base64.RawURLEncoding.EncodeToString([]byte(long))), pictures("", long)),
+		one("with line breaks", lines(`\n`), pictures("", long)),
+		one("with CRLF", lines(`\r\n`), pictures("", long)),
+		one("with spaces", lines(` `), pictures("", long)),
+		one("with escaped slashes", `{"type":"image","data":"`+strings.ReplaceAll(std, "/", `\/`)+`"}`, pictures("", long)),
+		one("a data URI", imagePart("image/png", "data:image/png;base64,"+std), pictures("", long)),
+		one("a data URI in capitals", imagePart("", "DATA:image/PNG;charset=x;BASE64,"+std), pictures("", long)),
+		one("a data URI with percent signs", imagePart("", "data:;base64,iVBORw0KGgo%3D"), pictures("", pngHead)),
+		one("a data URI without base64", imagePart("", "data:image/gif,GIF89a%01"), pictures("", "GIF89a\x01")),
+
+		one("R16 svg", imagePart("image/svg+xml", "PHN2Zy8+"), content(unsupported+"image/svg+xml, 6 bytes]")),
+		one("R16 not what the label says", imagePart("image/png", "PGh0bWw+bm90IGFuIGltYWdlPC9odG1sPg=="), content(unsupported+"image/png, 25 bytes]")),
+		one("R16 empty", imagePart("image/png", ""), content("[image not shown (no data): image/png, 0 bytes]")),
+		one("no data", `{"type":"image","mimeType":"image/png"}`, content("[image not shown (no data): image/png, 0 bytes]")),
+		one("data null", `{"type":"image","data":null}`, content("[image not shown (no data): 0 bytes]")),
+		one("data of another type", `{"type":"image","mimeType":"image/png","data":[137,80]}`, content("[image not shown (broken data): image/png, 6 bytes]")),
+		one("broken base64", imagePart("image/png", "iVBORw0KGg!="), content("[image not shown (broken data): image/png, 12 bytes]")),
+		one("base64 that is cut off", imagePart("image/png", "iVBORw0KG"), content("[image not shown (broken data): image/png, 9 bytes]")),
+		one("a data URI without data", imagePart("image/png", "data:image/png;base64"), content("[image not shown (broken data): image/png, 21 bytes]")),
+		one("bmp", image64("image/png", "BM\x00\x00"), content(unsupported+"image/bmp, 4 bytes]")),
+		one("tiff", image64("image/tiff", "II*\x00"), content(unsupported+"image/tiff, 4 bytes]")),
+		one("tiff of the other kind", image64("", "MM\x00*"), content(unsupported+"image/tiff, 4 bytes]")),
+		one("heic", image64("image/jpeg", "\x00\x00\x00\x18ftypheic"), content(unsupported+"image/heic, 12 bytes]")),
+		one("avif", image64("image/jpeg", "\x00\x00\x00\x18ftypavif"), content(unsupported+"image/avif, 12 bytes]")),
+		one("riff that is no webp", image64("image/webp", "RIFF\x00\x00\x00\x00WAVE"), content(unsupported+"image/webp, 12 bytes]")),
+
+		one("a URL in place of data", imagePart("image/png", "https://e.test/a.png"), content("[image not shown (it is not fetched): https://e.test/a.png, image/png]")),
+		one("a URL in capitals", imagePart("", "HTTP://E.TEST/"), content("[image not shown (it is not fetched): HTTP://E.TEST/]")),
+		one("a file in place of data", imagePart("", "file:///tmp/a.png"), content("[image not shown (it is not fetched): file:///tmp/a.png]")),
+		one("a URL beside data that is not there", `{"type":"image","url":"https://e.test/a.png"}`, content("[image not shown (it is not fetched): https://e.test/a.png]")),
+		one("a URI beside data that is not there", `{"type":"image","uri":"x:/a","data":null}`, content("[image not shown (it is not fetched): x:/a]")),
+		one("a URL beside data", `{"type":"image","url":"https://e.test/a.png","data":"iVBORw0KGgo="}`, pictures("", pngHead)),
+	})
+}
+
+func TestImageLimits(t *testing.T) {
+	big := pngHead + strings.Repeat("x", 92)
+	testResults(t, func(s *mcp.Server) { s.MaxImages, s.MaxImageBytes, s.MaxOutput = 2, 100, 64 }, []resultCase{
+		{"all that is allowed", ofParts(image64("", big), image64("", pngHead)), pictures("", big, pngHead)},
+		{"too many", ofParts(image64("", pngHead), image64("", jpegHead), image64("", gifHead)),
+			pictures("[image left out (more than 2): image/gif, 10 bytes]", pngHead, jpegHead)},
+		{"too large", ofParts(image64("", big+"x"), image64("", pngHead)), pictures("[image left out (larger than 100 bytes): image/png, 101 bytes]", pngHead)},
+		{"what is left out does not count", ofParts(image64("", "BM"), image64("", pngHead), image64("", jpegHead)),
+			pictures("[image not shown (unsupported format): image/bmp, 2 bytes]", pngHead, jpegHead)},
+		{"from a resource", ofParts(image64("", pngHead), image64("", pngHead), `{"type":"resource","resource":{"blob":"iVBORw0KGgo="}}`),
+			pictures("[image left out (more than 2): image/png, 8 bytes]", pngHead, pngHead)},
+		{"R19 images are kept whole", ofParts(`"`+strings.Repeat("a", 100)+`"`, image64("", big)),
+			pictures(strings.Repeat("a", 32)+"\n[58 bytes left out]\n"+strings.Repeat("a", 10), big)},
+	})
+}
+
+func TestAudience(t *testing.T) {
+	part := func(text, audience string) string {
+		return `{"type":"text","text":"` + text + `","annotations":{"audience":` + audience + `}}`
+	}
+	withStructured := `{"content":[` + part("a", `["user"]`) + `],"structuredContent":{"b":1}`
+	testResults(t, nil, []resultCase{
+		{"for the user", ofParts(part("a", `["user"]`), part("b", `["assistant"]`)), content("b\n[left out 1 part meant only for the user]")},
+		{"for both", ofParts(part("a", `["user","assistant"]`), part("b", `["assistant","user"]`)), content("a\nb")},
+		{"for nobody", ofParts(part("a", `[]`), `"b"`), content("a\nb")},
+		{"several for the user", ofParts(part("a", `["user"]`), `"b"`, part("c", `["user","user"]`)), content("b\n[left out 2 parts meant only for the user]")},
+		{"an image for the user", ofParts(`{"type":"image","data":"iVBORw0KGgo=","annotations":{"audience":["user"]}}`, `"b"`), content("b\n[left out 1 part meant only for the user]")},
+		{"beside an image", ofParts(part("a", `["user"]`), image64("", pngHead)), pictures("[left out 1 part meant only for the user]", pngHead)},
+		{"nothing else", ofParts(part("a", `["user"]`), part("b", `["user"]`)), content("a\nb")},
+		{"nothing else but white space", ofParts(part("a", `["user"]`), `" "`), content(" \na")},
+		{"nothing else in an error", `{"isError":true,"content":[` + part("a", `["user"]`) + `]}`, failure("a")},
+		{"beside structured content", withStructured + `}`, structured("{\"b\":1}\n[left out 1 part meant only for the user]", `{"b":1}`)},
+		{"an error's text wins", withStructured + `,"isError":true}`, mcp.ToolResult{Content: "a", IsError: true, Structured: json.RawMessage(`{"b":1}`)}},
+		{"a wrong type", ofParts(part("a", `"user"`), part("b", `{"user":1}`), part("c", `["user",1]`)), content("a\nb\nc")},
+	})
+}
+
+func TestTextHygiene(t *testing.T) {
+	say := func(s string) string { return `{"content":[{"type":"text","text":"` + s + `"}]}` }
+	testResults(t, nil, []resultCase{
+		{"R21 Latin-1", say("caf\xe9 \xc4\xd6"), content("caf\uFFFD \uFFFD\uFFFD")},
+		{"R21 a lone surrogate", say(`a\ud83db\udc00c\ud83d\ude00`), content("a\uFFFDb\uFFFDc\U0001f600")},
+		{"R23 NUL", say(`a\u0000b`), content("ab")},
+		{"R23 colours and links", say(`\u001b[31mred\u001b[0m\u001b]8;;http://e.test\u0007link\u001b]8;;\u0007`), content("redlink")},
+		{"R23 other scripts", say("café – ok 漢字 שלום עִברית"), content("café – ok 漢字 שלום עִברית")},
+		{"controls as they are", say("a\x01\x1b[1mb\x7f"), content("ab")},
+		{"CRLF as it came", say(`a\r\nb\tc\n`), content("a\r\nb\tc\n")},
+		{"a file with invisible formatting", say(`\ufeffa\u200bb\u2060c\u202ed\u2066e`), content("\ufeffa\u200bb\u2060c\u202ed\u2066e")},
+		{"hidden text", say("hi\U000e0049\U000e0047\U000e004e\U000e004f\U000e0052\U000e0045"), content("hi\n[removed 6 invisible characters]")},
+		{"hidden text as escapes", say(`hi\udb40\udc41`), content("hi\n[removed 1 invisible character]")},
+		{"hidden text alone", say("\U000e0041"), content(nothing + "\n[removed 1 invisible character]")},
+		{"a note for all parts", ofParts(`"a`+"\U000e0041"+`"`, `"b`+"\U000e0041"+`"`), content("a\nb\n[removed 2 invisible characters]")},
+		{"hidden text in a note", ofParts(`{"type":"resource_link","uri":"x:/a","description":"` + "\U000e0041b" + `"}`), content("[resource link: x:/a, b]\n[removed 1 invisible character]")},
+		{"flags and joined emoji", say("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f \U0001f469\u200d\U0001f4bb"),
+			content("\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f \U0001f469\u200d\U0001f4bb")},
+	})
+}
+
+func TestErrorAnswers(t *testing.T) {
+	ask := asker(t, nil)
+	for _, c := range []struct{ name, answer, want string }{
+		{"R09 with data", `{"code":-32602,"message":"missing field owner","data":{"field":"owner"}}`, `[error] missing field owner (code -32602): {"field":"owner"}`},
+		{"without data", `{"code":-32603,"message":"boom"}`, `[error] boom (code -32603)`},
+		{"without a message", `{"code":-32603}`, `[error] the server gave no message (code -32603)`},
+		{"without a code", `{"message":"boom"}`, `[error] boom`},
+		{"a text", `"boom"`, `[error] boom`},
+		{"with long data", `{"code":1,"message":"m","data":"` + strings.Repeat("x", 3000) + `"}`, `[error] m (code 1): "` + strings.Repeat("x", 2047) + `… (3002 bytes)`},
+		{"not clean", "{\"code\":1,\"message\":\"\\u001b[31ma\\u0000\U000e0041\"}", "[error] a (code 1)\n[removed 1 invisible character]"},
+		{"URL elicitation", `{"code":-32042,"message":"Authorization is needed","data":{"elicitations":[` +
+			`{"mode":"url","elicitationId":"1","url":"https://e.test/connect?id=1","message":"Connect your account"},{"mode":"url","url":"https://e.test/2"},{"message":"only this"},{},3]}}`,
+			"[error] Authorization is needed (code -32042)\nConnect your account: https://e.test/connect?id=1\nhttps://e.test/2\nonly this"},
+		{"URL elicitation without URLs", `{"code":-32042,"message":"m","data":{"elicitations":[]}}`, `[error] m (code -32042): {"elicitations":[]}`},
+		{"URL elicitation with other data", `{"code":-32042,"message":"m","data":7}`, `[error] m (code -32042): 7`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, failure(c.want), ask(t, answer{Error: []byte(c.answer)}))
+		})
+	}
+}
+
+func TestWhatTheClientLacks(t *testing.T) {
+	needs := `[the tool "tool" needs input, which this client does not offer`
+	task := failure(`[the tool "tool" wants to run as a task, which this client does not offer]`)
+	form := `"a":{"method":"elicitation/create","params":{"mode":"form","message":"What is your name?"}}`
+	testResults(t, nil, []resultCase{
+		{"input", `{"resultType":"input_required","inputRequests":{` + form + `},"requestState":"x"}`, failure(needs + `: elicitation/create: What is your name?]`)},
+		{"several inputs", `{"resultType":"input_required","inputRequests":{` + form + `,"b":{"method":"roots/list"},"c":{"params":{"url":"https://e.test","message":"Open"}},"d":null}}`,
+			failure(needs + `: elicitation/create: What is your name?; roots/list; Open: https://e.test]`)},
+		{"input without requests", `{"resultType":"input_required"}`, failure(needs + "]")},
+		{"input with null", `{"resultType":"input_required","inputRequests":{"x":null}}`, failure(needs + "]")},
+		{"input without a type", `{"inputRequests":{` + form + `}}`, failure(needs + `: elicitation/create: What is your name?]`)},
+		{"input beside content", `{"resultType":"input_required","content":[{"type":"text","text":"a"}]}`, failure("a\n" + needs + "]")},
+		{"many inputs", `{"resultType":"input_required","inputRequests":{` + strings.Repeat(`"x":{"method":"m"},`, 20) + `"y":1}}`,
+			failure(needs + ": " + strings.Repeat("m; ", 10) + "and more]")},
+		{"task of 2025-11-25", `{"task":{"taskId":"7","status":"working","createdAt":"2025-11-25T10:30:00Z","ttl":60000}}`, task},
+		{"task of 2026-07-28", `{"resultType":"task","taskId":"7","status":"working"}`, task},
+		{"a member task beside content", `{"task":{"taskId":"7"},"content":[{"type":"text","text":"a"}]}`, content("a")},
+		{"a member task that is none", `{"task":"sweep"}`, content(`[unknown result: {"task":"sweep"}]`)},
+	})
+}
+
+func TestMaxOutput(t *testing.T) {
+	mixed := strings.Repeat("aé漢\U0001f600", 1250) // 10 bytes each
+	for _, limit := range []int{64, 65, 66, 67, 68, 100, 1000, 12_499, 12_500, 100_000} {
+		t.Run(strconv.Itoa(limit), func(t *testing.T) {
+			ask := asker(t, func(s *mcp.Server) { s.MaxOutput = limit })
+			r := ask(t, answer{Error: []byte(`{"message":"` + mixed + `"}`)})
+			assert.LessOrEqual(t, len(r.Content), limit)
+			for _, isError := range []string{"false", "true"} {
+				r := ask(t, answer{Result: []byte(`{"content":["` + mixed + `"],"isError":` + isError + `}`)})
+				assert.Equal(t, isError == "true", r.IsError)
+				if limit >= len(mixed) {
+					assert.Equal(t, mixed, r.Content)
+					continue
+				}
+				assert.LessOrEqual(t, len(r.Content), limit)
+				assert.Greater(t, len(r.Content), limit-12)
+				assert.True(t, utf8.ValidString(r.Content))
+				head, rest, _ := strings.Cut(r.Content, "\n[")
+				note, tail, _ := strings.Cut(rest, "]\n")
+				assert.Equal(t, fmt.Sprintf("%d bytes left out", len(mixed)-len(head)-len(tail)), note)
+				assert.True(t, strings.HasPrefix(mixed, head))
+				assert.True(t, strings.HasSuffix(mixed, tail))
+				assert.InDelta(t, 0.75, float64(len(head))/float64(len(head)+len(tail)), 0.1)
+			}
+		})
+	}
+	t.Run("R19 many parts", func(t *testing.T) {
+		ask := asker(t, func(s *mcp.Server) { s.MaxOutput = 1000 })
+		parts := make([]string, 200)
+		for i := range parts {
+			parts[i] = `"` + strings.Repeat(string(rune('a'+i%26)), 50_000) + `"`
+		}
+		r := ask(t, answer{Result: []byte(ofParts(parts...))})
+		assert.Equal(t, content(strings.Repeat("a", 730)+"\n[9999226 bytes left out]\n"+strings.Repeat("r", 243)), r)
+	})
+}
+
+func TestManyParts(t *testing.T) {
+	server := mcp.Server{}
+	r := mcp.ReadResult(&server, "tool", []byte(`{"content":[`+strings.Repeat(`"a",`, 100_000)+`"b","c"]}`))
+	assert.Equal(t, content(strings.Repeat("a\n", 100_000)+"[left out 2 more parts]"), r)
+}
+
+func TestLimitsAreChecked(t *testing.T) {
+	for _, c := range []struct {
+		change func(*mcp.Server)
+		want   string // "" means valid
+	}{
+		{func(s *mcp.Server) { s.MaxOutput = -1 }, "MaxOutput must be 0 or at least 64"},
+		{func(s *mcp.Server) { s.MaxOutput = 1 }, "MaxOutput must be 0 or at least 64"},
+		{func(s *mcp.Server) { s.MaxOutput = 63 }, "MaxOutput must be 0 or at least 64"},
+		{func(s *mcp.Server) { s.MaxImages = -1 }, "MaxImages must not be negative"},
+		{func(s *mcp.Server) { s.MaxImageBytes = -1 }, "MaxImageBytes must not be negative"},
+		{func(s *mcp.Server) { s.CallTimeout = -1 }, "CallTimeout must not be negative"},
+		{func(s *mcp.Server) { s.MaxOutput, s.MaxImages, s.MaxImageBytes, s.CallTimeout = 64, 1, 1, 1 }, ""},
+	} {
+		server := mcp.Server{Name: "test", Command: "/does/not/exist"}
+		c.change(&server)
+		_, err := mcp.Connect(t.Context(), server)
+		if c.want == "" {
+			assert.NotErrorIs(t, err, mcp.ErrInvalidServer)
+			continue
+		}
+		assert.ErrorIs(t, err, mcp.ErrInvalidServer)
+		assert.ErrorContains(t, err, `mcp server "test": invalid server: `+c.want)
+	}
+}
+
+func TestListingHygiene(t *testing.T) {
+	c := connect(t, stdioServer(t, "hidden"))
+	tools := c.Tools()
+	require.Len(t, tools, 3)
+	assert.Equal(t, "Tool a from the MCP server test. Reads.", tools[0].Description)
+	assert.Equal(t, "A", tools[0].Title)
+	assert.Equal(t, "Tool b from the MCP server test. \u05e9\u05dc\u05d5\u05dd \U0001f469\u200d\U0001f4bb bold", tools[1].Description)
+	assert.Equal(t, "Tool c\uFFFD from the MCP server test.", tools[2].Description)
+	assert.Equal(t, "c\uFFFD", tools[2].ServerTool, "the name that is called is the server's")
+	assert.Equal(t, []string{`removed 7 invisible characters from what the server says of tool "a"`}, c.Warnings())
+}
+
+func init() {
+	servers["hidden"] = func(p *mcptest.Peer) {
+		p.Tools = `[{"name":"a","title":"A\u200b","description":"\u202eRe\u2060ads.\u2069` + "\U000e0041\U000e0042\U000e0043" + `"},` +
+			`{"name":"b","description":"\u05e9\u05dc\u05d5\u05dd \ud83d\udc69\u200d\ud83d\udcbb \u001b[1mbold\u001b[0m\u0000"},` +
+			`{"name":"c\ud800"}]`
+		p.Serve()
+	}
+}
+
+// FuzzResult reads anything as a result: as the JSON text itself, as a text,
+// and as an image.
+func FuzzResult(f *testing.F) {
+	for _, seed := range []string{
+		`{"content":[{"type":"text","text":"a\u0000\ud800"}],"isError":"true"}`,
+		`{"content":[{"type":"resource","resource":{"uri":"x:/a","blob":"/////w=="}},{"type":"resource_link","size":"1"}]}`,
+		`{"toolResult":{"toolResult":[1]},"_meta":1}`,
+		`{"resultType":"input_required","inputRequests":{"x":null,"y":{"params":{"url":"u"}}}}`,
+		`{"content":[{"type":"text","text":"a","annotations":{"audience":["user"]}}],"structuredContent":{"a":1e999}}`,
+		"\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f\x1b]8;;u\x07\r\r\n\u009b1m",
+		"data:image/png;base64,iVBORw0KGgo=",
+	} {
+		f.Add([]byte(seed), uint16(0))
+		f.Add([]byte(seed), uint16(64))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, limit uint16) {
+		server := mcp.Server{MaxOutput: int(limit)}
+		if limit < 64 {
+			server.MaxOutput = 0
+		}
+		inString := strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(string(data))
+		for _, line := range []string{
+			`{"jsonrpc":"2.0","id":1,"result":` + string(data) + `}`,
+			`{"jsonrpc":"2.0","id":1,"result":{"content":["` + inString + `",{"type":"image","data":"` + inString + `"}]}}`,
+			`{"jsonrpc":"2.0","id":1,"error":` + string(data) + `}`,
+		} {
+			m, _, err := tap.Parse([]byte(line))
+			if err != nil {
+				continue
+			}
+			r := mcp.ReadAnswer(&server, "tool", m.Result, m.Error)
+			assert.True(t, utf8.ValidString(r.Content))
+			assert.True(t, strings.TrimSpace(r.Content) != "" || r.Content == "" && len(r.Images) > 0, "%q", r.Content)
+			assert.True(t, server.MaxOutput == 0 || len(r.Content) <= server.MaxOutput)
+			assert.True(t, r.Structured == nil || json.Valid(r.Structured))
+		}
+	})
+}
