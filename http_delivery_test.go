@@ -432,7 +432,9 @@ func rawServer(t testing.TB, play func(net.Conn, *bufio.Reader)) string {
 			}
 			served.Go(func() {
 				defer conn.Close()
-				play(conn, bufio.NewReader(conn))
+				in := bufio.NewReader(conn)
+				in.Peek(1)
+				play(conn, in)
 			})
 		}
 	})
@@ -495,7 +497,6 @@ func TestHTTPServersThatDoNotAnswer(t *testing.T) {
 	}
 	t.Run("a reset", func(t *testing.T) {
 		url := rawServer(t, func(conn net.Conn, in *bufio.Reader) {
-			in.ReadByte()
 			conn.(*net.TCPConn).SetLinger(0)
 		})
 		err := refuses(t, mcp.Server{Name: "test", URL: url})
