@@ -162,11 +162,14 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	}
 	r := &request{method: m.Method, body: tap.Encode(m)}
 	if !m.IsCall() {
-		if m.Method == methodInitialized {
-			c.mu.Lock()
-			c.initialized = r.body
-			c.mu.Unlock()
+		if m.Method != methodInitialized {
+			// A cancellation; the SDK's Close waits until it is written.
+			c.tellLater(context.WithoutCancel(ctx), c.current(), r, func() {})
+			return nil
 		}
+		c.mu.Lock()
+		c.initialized = r.body
+		c.mu.Unlock()
 		c.notify(ctx, c.current(), r)
 		return nil
 	}
@@ -296,19 +299,23 @@ func (c *Conn) reply(s session, reply []byte) {
 	}
 	select {
 	case c.replies <- struct{}{}:
+		c.tellLater(c.connectValues(), s, &request{body: reply}, func() { <-c.replies })
 	default:
-		return
 	}
+}
+
+// tellLater sends what gets no answer and nobody waits for, and then calls
+// done.
+func (c *Conn) tellLater(ctx context.Context, s session, r *request, done func()) {
 	if !c.enter() {
-		<-c.replies
+		done()
 		return
 	}
 	go func() { // ends within noticeTime, and with the connection
 		defer c.leave()
-		defer func() { <-c.replies }()
-		ctx, cancel := context.WithTimeout(c.connectValues(), noticeTime)
+		defer done()
+		ctx, cancel := context.WithTimeout(ctx, noticeTime)
 		defer cancel()
-		r := &request{body: reply}
 		ctx, r.cancel = c.within(ctx)
 		defer r.cancel()
 		if resp, err := c.send(ctx, http.MethodPost, s, r); err == nil {
