@@ -20,13 +20,12 @@ func newRenaming(n *node) *renaming {
 	var r renaming
 	taken := map[string]bool{}
 	var walk func(*node)
+	noted := map[string]bool{}
 	note := func(name string) {
-		if taken[name] {
-			return
-		}
-		if taken[name] = true; !legalName(name) {
+		if !noted[name] && !legalName(name) {
 			r.order = append(r.order, name)
 		}
+		noted[name], taken[name] = true, true
 	}
 	walk = func(n *node) {
 		if n.kind != '{' {
@@ -38,6 +37,14 @@ func newRenaming(n *node) *renaming {
 				for _, name := range m.value.members {
 					if name.value.is('"') {
 						note(name.value.string())
+					}
+				}
+			}
+			if k == kwDependentRequired || k == kwDependentSchemas || k == kwDependencies {
+				for _, dependent := range m.value.list('{') {
+					taken[dependent.name] = true
+					for _, name := range dependent.value.list('[') {
+						taken[name.value.string()] = true
 					}
 				}
 			}

@@ -1,0 +1,124 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/schema/schematest"
+)
+
+// read is what the package's callers do with bytes of a server first.
+func read(data []byte) ([]byte, bool) {
+	end, err := raw.Scan(data)
+	if err != nil {
+		return nil, false
+	}
+	return raw.Repair(data[:end]), true
+}
+
+func FuzzNormalize(f *testing.F) {
+	for _, seed := range []string{
+		string(cleanSchema), string(rewritingSchema), `null`, `true`, `[]`, `{"type":["object",5]}`,
+		`{"properties":{"$ref":{"$ref":"#/properties/%24ref"},"a":{"$ref":"#"},"":{"nullable":true,"enum":[1,1.0,"\u0031"]}},"required":["","z",null]}`,
+		`{"oneOf":[{"properties":{"k":{"const":1}},"required":["k"]},{"allOf":[{"properties":{"k":false}}],"unevaluatedProperties":false}],"not":{},"if":{"not":{"pattern":"[[]"}}}`,
+		`{"properties":{"p":{"items":[{},true],"additionalItems":false,"contains":{"pattern":"("},"dependencies":{"a":["b"],"c":false},"exclusiveMinimum":true,"minimum":1}}}`,
+		`{"$defs":{"a":{"$ref":"#/$defs/b","minLength":1},"b":{"anyOf":[{"$ref":"#/$defs/a"},{"type":"null"}]}},"properties":{"x":{"$ref":"#/$defs/a","unevaluatedItems":{"$ref":"#/$defs/b"}}}}`,
+		`{"$schema":"http://json-schema.org/draft-04/schema#","properties":{"a":{"type":"any","required":true,"patternProperties":{"(":{},"^x":true},"propertyNames":false}}}`,
+		"{\"properties\":{\"a\":{\"description\":\"\u200b\",\"title\":\"\\ud83d\",\"default\":{\"a b\":1}},\"a b\":{}}}",
+	} {
+		f.Add([]byte(seed))
+	}
+	normalizer := Normalizer{Clean: func(s string) string { return string(bytes.ReplaceAll([]byte(s), []byte("\u200b"), nil)) }}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		schema, ok := read(data)
+		if !ok {
+			return
+		}
+		original := bytes.Clone(schema)
+		start := time.Now()
+		out, plan, err := normalizer.Normalize(schema)
+		if took := time.Since(start); !raceEnabled && took > 5*bound(len(schema)) {
+			t.Fatalf("took %v", took)
+		}
+		require.Equal(t, string(original), string(schema))
+		if err != nil {
+			require.Nil(t, out)
+			return
+		}
+		require.LessOrEqual(t, len(out), maxGrowth*len(schema)+maxExtra)
+		require.NotEqual(t, giveUp, string(out))
+		if !looksLikeKeyword(out) {
+			require.Empty(t, schematest.Problems(out), "%s\n%s", schema, out)
+		}
+		again, _, err := normalizer.Normalize(out)
+		require.NoError(t, err)
+		require.Equal(t, string(out), string(again))
+		start = time.Now()
+		_, err = plan.Repair([]byte(`{"a":"1","p":["x"],"_ref":{"a":null},"k":null}`))
+		require.NoError(t, err)
+		if took := time.Since(start); !raceEnabled && took > 5*bound(len(schema)) {
+			t.Fatalf("planning took %v", took)
+		}
+	})
+}
+
+// looksLikeKeyword reports whether a schema has a name that differs from a
+// keyword in case alone, which encoding/json, and so the checker's reader, takes
+// for that keyword.
+func looksLikeKeyword(schema []byte) bool {
+	var found bool
+	var walk func(*node)
+	walk = func(n *node) {
+		for _, m := range n.members {
+			folded := bytes.EqualFold
+			for _, name := range keywordNames {
+				found = found || m.name != name && folded([]byte(m.name), []byte(name))
+			}
+			walk(m.value)
+		}
+	}
+	walk(parse(string(schema)))
+	return found
+}
+
+var keywordNames = []string{
+	"$schema", "$id", "$comment", "$anchor", "$ref", "$defs", "definitions", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "title",
+	"description", "default", "examples", "deprecated", "readOnly", "writeOnly", "type", "enum", "const", "multipleOf", "minimum", "maximum",
+	"exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "prefixItems", "items", "additionalItems", "minItems",
+	"maxItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems", "minProperties", "maxProperties", "required",
+	"dependentRequired", "properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties", "dependencies",
+	"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contentEncoding", "contentMediaType", "contentSchema",
+}
+
+func FuzzRepair(f *testing.F) {
+	for _, seed := range []string{
+		string(cleanArguments), `"{\"a\":\"\\ud83d\"}"`, `{"n":"1","i":3.0,"b":"true","o":"{\"$x\":\"[1]\"}","l":["1",null,"x"],"_x":null,"t":["1",2.0]}`,
+		`{"o":{"_x":{"_x":"2"}},"i":null ,"b":null}`, `{"i" : "1\n", "i":1}`, "\"\xff\"", `{"l":"[\"1\", {}]"} `,
+	} {
+		f.Add([]byte(seed))
+	}
+	_, plan, err := Normalize([]byte(`{"properties":{"n":{"type":"number"},"i":{"type":"integer"},"b":{"type":"boolean"},"o":{"$ref":"#/$defs/o"},"l":{"type":"array","items":{"type":["integer","null"]}},"t":{"prefixItems":[{"type":"integer"},{"type":"integer"}]},"$x":{"type":"string"}},"$defs":{"o":{"type":"object","properties":{"$x":{"anyOf":[{"$ref":"#/$defs/o"},{"type":"array"},{"type":"integer"}]}}}}}`))
+	require.NoError(f, err)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		original := bytes.Clone(data)
+		for _, plan := range []*Plan{nil, plan} {
+			out, err := plan.Repair(data)
+			require.Equal(t, string(original), string(data))
+			if err != nil {
+				require.Nil(t, out)
+				require.Less(t, len(err.Error()), 2048)
+				continue
+			}
+			require.True(t, json.Valid(out), "%q", out)
+			require.Equal(t, byte('{'), out[0])
+			again, err := plan.Repair(out)
+			require.NoError(t, err)
+			require.Equal(t, string(out), string(again), "%q", data)
+		}
+	})
+}
