@@ -309,3 +309,69 @@ func FuzzWidens(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) { widens(t, seed) })
 }
+
+// wild is any JSON made of the words of schemas.
+func (m maker) wild(depth int) string {
+	if depth <= 0 || m.IntN(6) == 0 {
+		return m.one(`1`, `-1`, `2.0`, `"a"`, `"string"`, `"object"`, `"Array"`, `"any"`, `"#"`, `"#/$defs/a"`, `"#/properties/a/items"`,
+			`"("`, `"^a"`, `""`, `null`, `true`, `false`, `{}`, `[]`, `["a","a","$b"]`, `["object","null"]`, `"http://json-schema.org/draft-07/schema#"`)
+	}
+	n := m.IntN(5)
+	if m.IntN(4) == 0 {
+		items := make([]string, n)
+		for i := range items {
+			items[i] = m.wild(depth - 1)
+		}
+		return "[" + strings.Join(items, ",") + "]"
+	}
+	members := make([]string, n)
+	for i := range members {
+		name := m.one("a", "$b", "c d", "_b", "x-y", "nullable", "$recursiveRef", keywordNames[m.IntN(len(keywordNames))],
+			keywordNames[m.IntN(len(keywordNames))], m.one("type", "properties", "items", "anyOf", "oneOf", "allOf", "$ref", "required", "enum", "$defs"))
+		value := m.wild(depth - 1)
+		if m.IntN(2) == 0 { // of the kind that it takes
+			switch schemasIn(keywordOf(name), newArray()) {
+			case listOfSchemas:
+				value = "[" + m.wild(depth-1) + "," + m.wild(depth-1) + "]"
+			case noSchema:
+				if wants[keywordOf(name)] == wantSchemaMap {
+					value = `{"a":` + m.wild(depth-1) + `,"$b":` + m.wild(depth-1) + `}`
+				}
+			}
+		}
+		members[i] = fmt.Sprintf("%q:%s", name, value)
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+func anyJSON(t *testing.T, seed uint64) {
+	m := maker{rand.New(rand.NewPCG(seed, 2))}
+	schema := m.wild(7)
+	if m.IntN(2) == 0 {
+		schema = `{"properties":` + m.named(1, m.name) + `,"$defs":{"a":` + schema + `},"allOf":[` + m.wild(5) + `,{"properties":{"p":` + m.wild(6) + `,"q":{"$ref":"#/$defs/a"}}}]}`
+	}
+	out, plan, err := Normalize([]byte(schema))
+	if err != nil {
+		return
+	}
+	require.NotEqual(t, giveUp, string(out), schema)
+	require.Empty(t, schematest.Problems(out), "seed %d\n%s\n%s", seed, schema, out)
+	require.LessOrEqual(t, len(out), maxGrowth*len(schema)+maxExtra)
+	again, _, err := Normalize(out)
+	require.NoError(t, err)
+	require.Equal(t, string(out), string(again))
+	repaired, err := plan.Repair([]byte(m.object(3)))
+	require.NoError(t, err)
+	require.True(t, json.Valid(repaired))
+}
+
+func TestNormalizeAnyJSON(t *testing.T) {
+	for seed := range uint64(5000) {
+		anyJSON(t, seed)
+	}
+}
+
+func FuzzAnyJSON(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { anyJSON(t, seed) })
+}
