@@ -77,7 +77,8 @@ var errOnlyNewer = errors.New("the server only speaks newer protocol versions")
 // server which versions it speaks (server/discover).
 func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
 	step := "starting"
-	c := &Connection{server: server, inbox: &tap.Inbox{}, seed: maphash.MakeSeed(), done: make(chan struct{})}
+	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{})}
+	c.inbox = &tap.Inbox{ToolsChanged: c.toolsChanged}
 	defer func() {
 		if err == nil {
 			return
@@ -91,6 +92,10 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if c.link != nil {
 			c.link.Abort()
 		}
+		if c.session != nil {
+			c.session.Close()
+		}
+		c.listings.Wait()
 		if !whole {
 			err = fmt.Errorf("mcp server %q: %s: %w", server.Name, step, err)
 		}
@@ -120,8 +125,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		return nil, err
 	}
 	step = "listing tools"
-	if err := c.list(ctx); err != nil {
-		c.session.Close()
+	if err := c.RefreshTools(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil

@@ -58,6 +58,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 var (
@@ -105,6 +106,11 @@ type Tool struct {
 	OutputSchema json.RawMessage
 	// Annotations are the server's hints; nil if it gave none.
 	Annotations *Annotations
+	// Fingerprint is a digest of the name, description, schemas and
+	// annotations as the server gave them, "v1:" and hex digits. It changes
+	// when one of them does, so that an application can pin what a person
+	// approved.
+	Fingerprint string
 }
 
 // Annotations are what a server says of a tool. They are hints: a server that
@@ -149,6 +155,10 @@ type Image struct {
 	Data []byte
 }
 
+// maxInstructions bounds the text of Instructions, in bytes, but for a clause
+// that says how long it was.
+const maxInstructions = 4<<10 - 32
+
 // A Connection is a running server and the list of its tools. All methods may
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
@@ -160,10 +170,17 @@ type Connection struct {
 	tokens atomic.Int64 // the last progress token
 	seed   maphash.Seed // no server can make two lists that look the same
 
+	changed chan struct{} // see ToolsChanged
+	changes atomic.Int64  // announcements so far
+
 	mu           sync.Mutex
 	tools        []Tool
 	listWarnings []string
-	listHash     uint64 // of the answers that tools was made of
+	listHash     uint64   // of the answers that tools was made of
+	listNumber   int      // of the listing that tools is from
+	listing      *refresh // the latest; nil before the first
+	listings     sync.WaitGroup
+	closed       bool // Close has begun
 
 	ended sync.Once
 	done  chan struct{} // closed when the connection has ended; err is set
@@ -207,6 +224,14 @@ func (c *Connection) Warnings() []string {
 	return append(warnings, c.link.Warnings()...)
 }
 
+// Instructions returns what the server says about its use in general, at most
+// 4 KiB, without the characters that a reader cannot see; empty if it says
+// nothing. It is for the model's system prompt, if the server is trusted so far.
+func (c *Connection) Instructions() string {
+	instructions, _ := text.Prompt(c.session.InitializeResult().Instructions)
+	return text.Start(instructions, maxInstructions)
+}
+
 // Done returns a channel that is closed when the connection has ended, by
 // itself or by Close.
 func (c *Connection) Done() <-chan struct{} { return c.done }
@@ -238,8 +263,12 @@ func (c *Connection) cause() error {
 // connection is gone.
 func (c *Connection) Close() error {
 	c.closing.Do(func() {
+		c.mu.Lock()
+		c.closed = true // no listing begins any more
+		c.mu.Unlock()
 		c.link.Stop()
 		c.session.Close() // returns at once: nothing is in flight any more
+		c.listings.Wait() // likewise
 		c.end(nil)
 	})
 	return nil
@@ -289,7 +318,7 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	switch {
 	case slot.Abandon():
 		err = fmt.Errorf("%w: %w", ErrNotSent, err)
-	case errors.Is(err, ErrServerStopped):
+	case errors.Is(err, ErrServerStopped), errors.As(err, new(silence)):
 		err = fmt.Errorf("%w; the tool may have run", err)
 	}
 	return fail(err)

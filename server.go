@@ -75,8 +75,11 @@ type Server struct {
 	HTTPTransport http.RoundTripper
 
 	// Tools, if not empty, keeps only the tools with these names: the names
-	// that the server itself uses.
+	// that the server itself uses. In an entry, * stands for any characters.
 	Tools []string
+	// ExcludeTools leaves out the tools with these names, also of those that
+	// Tools keeps.
+	ExcludeTools []string
 
 	// CallTimeout is how long a tool call may go without an answer or progress
 	// of the server; 0 means that only the context of a call bounds it. When it
@@ -117,20 +120,15 @@ func (s Server) check() (Server, error) {
 		s.checkHTTP(fault)
 	}
 	s.checkLimits(fault)
-	for i, tool := range s.Tools {
-		if tool == "" {
-			fault("Tools[%d] must not be empty", i)
-		} else if slices.Contains(s.Tools[:i], tool) {
-			fault("Tools names %q twice", tool)
-		}
-	}
+	checkNames("Tools", s.Tools, fault)
+	checkNames("ExcludeTools", s.ExcludeTools, fault)
 	if len(faults) > 0 {
 		return Server{}, fmt.Errorf("mcp server %q: %w: %s", s.Name, ErrInvalidServer, strings.Join(faults, "; "))
 	}
 	if s.StopTimeout == 0 {
 		s.StopTimeout = defaultStopTimeout
 	}
-	s.Args, s.Tools = slices.Clone(s.Args), slices.Clone(s.Tools)
+	s.Args, s.Tools, s.ExcludeTools = slices.Clone(s.Args), slices.Clone(s.Tools), slices.Clone(s.ExcludeTools)
 	s.Env, s.Headers = lastOfEach(s.Env), maps.Clone(s.Headers)
 	return s, nil
 }
@@ -223,6 +221,16 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 			fault("Headers: %q is set by the protocol", name)
 		}
 		names[canonical] = name
+	}
+}
+
+func checkNames(field string, names []string, fault func(string, ...any)) {
+	for i, name := range names {
+		if name == "" {
+			fault("%s[%d] must not be empty", field, i)
+		} else if slices.Contains(names[:i], name) {
+			fault("%s names %q twice", field, name)
+		}
 	}
 }
 
@@ -345,6 +353,9 @@ func (s Server) attrs() (attrs []slog.Attr) {
 	}
 	if len(s.Tools) > 0 {
 		add("Tools", s.Tools)
+	}
+	if len(s.ExcludeTools) > 0 {
+		add("ExcludeTools", s.ExcludeTools)
 	}
 	return attrs
 }

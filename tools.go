@@ -1,157 +1,28 @@
 package mcp
 
-// This file lists the tools of a server.
+// This file reads the entries of a list of tools.
 
 import (
-	"context"
-	"errors"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
-	"hash/maphash"
-	"slices"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/schema"
-	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
-
-const (
-	maxListBytes = 64 << 20 // over all pages
-	maxTools     = 20_000
-	maxPages     = 1_000
-	maxWarnings  = 100
-	maxRestarts  = 3 // of a listing whose session was lost on the way
-)
-
-// RefreshTools lists the tools anew and replaces the list in one step. On an
-// error the previous list stays. Tools that are gone stay callable: the server
-// answers for them.
-func (c *Connection) RefreshTools(ctx context.Context) error {
-	return c.list(ctx)
-}
-
-func (c *Connection) list(ctx context.Context) error {
-	capabilities := c.session.InitializeResult().Capabilities
-	if capabilities != nil && capabilities.Tools == nil {
-		return nil // a server of prompts or resources alone
-	}
-	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}}
-	l.hash.SetSeed(c.seed)
-	var pages []tap.Answer
-	var lists [][]byte // the tools of each page
-	defer func() {
-		for _, page := range pages {
-			page.Release()
-		}
-	}()
-	var (
-		params   sdk.ListToolsParams
-		cursors  = map[string]bool{}
-		size     int
-		session  int // that the pages are from
-		restarts int
-	)
-	for {
-		slot := tap.NewSlot()
-		answer, err := c.call(ctx, slot, "listing tools", func(ctx context.Context) error {
-			_, err := c.session.ListTools(ctx, &params)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		// A cursor of a session that was lost means nothing to its successor.
-		if len(pages) > 0 && slot.Generation != session {
-			answer.Release()
-			if restarts++; restarts > maxRestarts {
-				return fmt.Errorf("mcp server %q: listing tools: the server forgot the session %d times", c.server.Name, restarts)
-			}
-			for _, page := range pages {
-				page.Release()
-			}
-			pages, lists, size, l.warnings = nil, nil, 0, nil
-			clear(cursors)
-			params.Cursor = ""
-			l.hash.Reset()
-			continue
-		}
-		session = slot.Generation
-		pages = append(pages, answer)
-		if answer.Error != nil {
-			refusal := tap.ParseError(answer.Error)
-			if refusal.Code == jsonrpc.CodeMethodNotFound && len(pages) == 1 {
-				break
-			}
-			return fmt.Errorf("mcp server %q: listing tools: %w", c.server.Name, errors.New(errorText(refusal)))
-		}
-		l.hash.Write(answer.Result)
-		var tools, next []byte
-		for name, value := range raw.Members(answer.Result) {
-			switch string(name) {
-			case "tools":
-				tools = value
-			case "nextCursor":
-				next = value
-			}
-		}
-		lists = append(lists, tools)
-		if size += len(answer.Result); size > maxListBytes {
-			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
-			break
-		}
-		cursor, ok := raw.String(next)
-		if !ok || cursor == "" {
-			break
-		}
-		if cursors[cursor] {
-			l.warn("the list of tools comes back to a page that was there before: it is taken to end here")
-			break
-		}
-		if len(pages) == maxPages {
-			l.warn("the list of tools has more than %d pages: the rest is left out", maxPages)
-			break
-		}
-		cursors[cursor], params.Cursor = true, cursor
-	}
-	hash := l.hash.Sum64()
-	c.mu.Lock()
-	unchanged := c.tools != nil && c.listHash == hash
-	c.mu.Unlock()
-	if unchanged {
-		return nil
-	}
-	for _, list := range lists {
-		l.page(list)
-	}
-	for _, name := range c.server.Tools {
-		if _, ok := l.offered[name]; !ok {
-			l.warn("the server does not offer the tool %q, which Server.Tools names", name)
-		}
-	}
-	if l.more > 0 {
-		l.warnings = append(l.warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
-	}
-	for i := range l.tools {
-		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.tools, c.listWarnings, c.listHash = l.tools, l.warnings, hash
-	return nil
-}
 
 // A listing collects the tools of all pages.
 type listing struct {
 	server   *Server
 	mirrors  bool // calls repeat arguments in headers
-	hash     maphash.Hash
 	index    int
-	names    map[string]string   // by Tool.Name, the server's names of the tools kept
-	offered  map[string]struct{} // the server's names that Server.Tools asks for
+	names    map[string]string // by Tool.Name, the server's names of the tools kept
+	matched  map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
 	tools    []Tool
 	plans    []*schema.Plan // for the arguments of each tool
 	warnings []string
@@ -196,14 +67,8 @@ func (l *listing) entry(entry []byte) {
 		l.warn("dropped entry %d of the list of tools: it has no name", l.index)
 		return
 	}
-	if len(l.server.Tools) > 0 {
-		if !slices.Contains(l.server.Tools, name) {
-			return
-		}
-		if l.offered == nil {
-			l.offered = map[string]struct{}{}
-		}
-		l.offered[name] = struct{}{}
+	if !l.selected(name) {
+		return
 	}
 	if e.hidden() {
 		l.warn("left out tool %q: the server means it for its user interface, not for a model", name)
@@ -256,8 +121,58 @@ func (l *listing) entry(entry []byte) {
 	if hidden > 0 {
 		l.warn("removed %s from what the server says of tool %q", count(hidden, "invisible character"), name)
 	}
+	tool.Fingerprint = fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
 	l.tools, l.plans = append(l.tools, tool), append(l.plans, plan)
+}
+
+// selected reports whether the Server wants the tool. Exclusion wins.
+func (l *listing) selected(name string) bool {
+	matches := func(entries []string) (any bool) {
+		for _, entry := range entries {
+			if matchName(entry, name) {
+				l.matched[entry], any = true, true
+			}
+		}
+		return any
+	}
+	keep := matches(l.server.Tools) || len(l.server.Tools) == 0
+	return !matches(l.server.ExcludeTools) && keep
+}
+
+// matchName reports whether name is what pattern says, where each * stands for
+// any characters or none.
+func matchName(pattern, name string) bool {
+	head, rest, wild := strings.Cut(pattern, "*")
+	if !wild {
+		return pattern == name
+	}
+	name, ok := strings.CutPrefix(name, head)
+	for ok && wild {
+		head, rest, wild = strings.Cut(rest, "*")
+		if !wild {
+			return strings.HasSuffix(name, head)
+		}
+		_, name, ok = strings.Cut(name, head)
+	}
+	return false
+}
+
+// finish tells what concerns the list as a whole.
+func (l *listing) finish() {
+	for _, field := range []struct {
+		name    string
+		entries []string
+	}{{"Tools", l.server.Tools}, {"ExcludeTools", l.server.ExcludeTools}} {
+		for _, entry := range field.entries {
+			if !l.matched[entry] {
+				l.warn("the server offers no tool that %q in Server.%s means", entry, field.name)
+			}
+		}
+	}
+	if l.more > 0 {
+		l.warnings = append(l.warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
+	}
 }
 
 // A toolEntry holds the members of an entry of a list, as they came.
@@ -332,6 +247,18 @@ func (e *toolEntry) hints() *Annotations {
 		return nil
 	}
 	return &a
+}
+
+// fingerprint digests what a server says of a tool. Each part is preceded by
+// its length, so that no text can move from one to the next unseen.
+func fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
+	text, _ := raw.String(description)
+	var message []byte
+	for _, part := range [][]byte{[]byte(name), []byte(text), inputSchema, outputSchema, raw.Compact(annotations)} {
+		message = append(binary.BigEndian.AppendUint64(message, uint64(len(part))), part...)
+	}
+	sum := sha256.Sum256(message)
+	return "v1:" + hex.EncodeToString(sum[:])
 }
 
 // errorText shows an error that a server answered with.

@@ -1,0 +1,275 @@
+package mcp_test
+
+// This file connects to several servers at once, and follows their changes.
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+)
+
+func init() {
+	servers["announces"] = func(p *mcptest.Peer) { // each call adds a tool and says so
+		n := 1
+		p.On["tools/list"] = func(r mcptest.Request) {
+			var tools []string
+			for i := range n {
+				tools = append(tools, fmt.Sprintf(`{"name":"t%d"}`, i))
+			}
+			p.Reply(r, `{"tools":[`+strings.Join(tools, ",")+`]}`)
+		}
+		p.Call = func(r mcptest.Request) {
+			n++
+			for range 10_000 {
+				p.Print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+			}
+			p.Reply(r, ok)
+		}
+		p.Serve()
+	}
+	// The first listing after the start waits for a call; those after it do not.
+	servers["slow list"] = func(p *mcptest.Peer) {
+		lists := 0
+		var held mcptest.Request
+		p.On["tools/list"] = func(r mcptest.Request) {
+			if lists++; lists == 2 {
+				held = r
+				return
+			}
+			p.Reply(r, fmt.Sprintf(`{"tools":[{"name":"list%d"}]}`, lists))
+		}
+		p.Call = func(r mcptest.Request) {
+			switch {
+			case strings.Contains(string(r.Params.Arguments), "announce"):
+				p.Print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+			case strings.Contains(string(r.Params.Arguments), "release"):
+				p.Reply(held, `{"tools":[{"name":"old"}]}`)
+			}
+			p.Reply(r, mcptest.Text(fmt.Sprint(lists)))
+		}
+		p.Serve()
+	}
+	servers["exits"] = func(*mcptest.Peer) { fmt.Fprintln(os.Stderr, "no license"); os.Exit(4) }
+	servers["instructs"] = func(p *mcptest.Peer) {
+		p.Initialize = strings.Replace(p.Initialize, "{", `{"instructions":"Be\u200b kind.`+strings.Repeat("x", 5000)+`",`, 1)
+		p.Serve()
+	}
+}
+
+func TestConnectAll(t *testing.T) {
+	mcptest.NoLeaks(t)
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>Sign in</html>")
+	}))
+	defer page.Close()
+	named := func(name string, server mcp.Server) mcp.Server {
+		server.Name = name
+		return server
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	start := time.Now()
+	all := mcp.ConnectAll(ctx,
+		named("good1", stdioServer(t, "plain")),
+		named("missing", mcp.Server{Command: "no-such-program"}),
+		named("hangs", stdioServer(t, "silent")),
+		named("page", mcp.Server{URL: page.URL}),
+		named("good2", stdioServer(t, "noisy")),
+		named("good1", stdioServer(t, "plain")),
+		named("exits", stdioServer(t, "exits")),
+		named("bad_name", stdioServer(t, "plain")),
+	)
+	assert.Less(t, time.Since(start), 3600*time.Millisecond, "as long as the context lets the slowest take")
+	defer all.Close()
+
+	require.Len(t, all.All(), 2)
+	assert.Equal(t, []string{"mcp__good1__echo", "mcp__good2__echo"}, names(all.Tools()))
+	assert.Equal(t, []string{`good2: skipped 4 lines of output that are no JSON-RPC messages, the first: "Welcome!"`}, all.Warnings())
+	assert.NoError(t, all.RefreshTools(t.Context()))
+
+	err := all.Err()
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.ErrorIs(t, err, mcp.ErrInvalidServer)
+	assert.ErrorIs(t, err, mcp.ErrServerStopped)
+	var status *mcp.HTTPError
+	assert.ErrorAs(t, err, &status)
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 6)
+	for i, want := range []string{
+		`mcp server "missing": starting: `,
+		`mcp server "hangs": initializing: context deadline exceeded`,
+		`mcp server "page": initializing: `,
+		`mcp server "good1": invalid server: another server has this Name`,
+		`mcp server "exits": initializing: server stopped: exit status 4; stderr: no license`,
+		`mcp server "bad_name": invalid server: Name must be 1 to 32 letters, digits and hyphens`,
+	} {
+		assert.True(t, strings.HasPrefix(lines[i], want), "%s\n%s", want, lines[i])
+	}
+
+	require.NoError(t, all.Close())
+	assert.Len(t, all.Tools(), 2)
+	assert.ErrorContains(t, all.RefreshTools(t.Context()), "the connection is closed")
+	require.NoError(t, all.Close())
+	assert.NoError(t, mcp.ConnectAll(t.Context()).Err())
+}
+
+func names(tools []mcp.Tool) (names []string) {
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+func TestToolsChanged(t *testing.T) {
+	c := connect(t, stdioServer(t, "announces"))
+	select {
+	case <-c.ToolsChanged():
+		t.Fatal("nothing has changed yet")
+	default:
+	}
+	for i := range 2 {
+		_, err := call(t, c, `{}`)
+		require.NoError(t, err)
+		<-c.ToolsChanged()
+		require.NoError(t, c.RefreshTools(t.Context()))
+		assert.Len(t, c.Tools(), i+2)
+	}
+	assert.Equal(t, []string{"t0", "t1", "t2"}, serverNames(c.Tools()))
+}
+
+// Callers share a listing, but not one that began before an announcement, and
+// its answer does not replace a newer one.
+func TestRefreshesAreShared(t *testing.T) {
+	c := connect(t, stdioServer(t, "slow list"))
+	echo := c.Tools()[0]
+	tell := func(what string) string {
+		result, err := echo.Handler(t.Context(), []byte(`{"do":"`+what+`"}`))
+		require.NoError(t, err)
+		return result.Content
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { assert.NoError(t, c.RefreshTools(context.Background())) })
+	require.Eventually(t, func() bool { return tell("") == "2" }, 10*time.Second, time.Millisecond)
+
+	// Who joins may leave: the listing goes on for the others.
+	impatient, cancel := context.WithCancel(t.Context())
+	wg.Go(func() { assert.ErrorIs(t, c.RefreshTools(impatient), context.Canceled) })
+	for range 5 {
+		wg.Go(func() { assert.NoError(t, c.RefreshTools(context.Background())) })
+	}
+	require.Equal(t, "2", tell(""))
+	cancel()
+
+	tell("announce")
+	<-c.ToolsChanged()
+	require.NoError(t, c.RefreshTools(t.Context()), "a listing of its own")
+	assert.Equal(t, []string{"list3"}, serverNames(c.Tools()))
+	tell("release")
+	wg.Wait()
+	assert.Equal(t, []string{"list3"}, serverNames(c.Tools()), "the older answer came later")
+}
+
+func TestLastCallerEndsTheListing(t *testing.T) {
+	c := connect(t, stdioServer(t, "slow list"))
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	err := c.RefreshTools(ctx)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.EqualError(t, err, `mcp server "test": listing tools: context deadline exceeded`)
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Equal(t, []string{"list3"}, serverNames(c.Tools()))
+}
+
+func TestRefreshChangeAndClose(t *testing.T) {
+	mcptest.NoLeaks(t)
+	for range 10 {
+		c, err := mcp.Connect(t.Context(), stdioServer(t, "announces"))
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				for c.RefreshTools(context.Background()) == nil {
+					c.Tools()
+					c.Warnings()
+				}
+			})
+		}
+		wg.Go(func() { call(t, c, `{}`) })
+		wg.Go(func() {
+			<-c.ToolsChanged()
+			assert.NoError(t, c.Close())
+		})
+		wg.Wait()
+	}
+}
+
+func TestSelection(t *testing.T) {
+	page := `{"tools":[{"name":"read_file"},{"name":"read_dir"},{"name":"write_file"},{"name":"x*y"},{"name":7}]}`
+	for name, c := range map[string]struct {
+		keep, exclude, want []string
+		warnings            []string
+	}{
+		"all":                {nil, nil, []string{"read_file", "read_dir", "write_file", "x*y"}, nil},
+		"a pattern":          {[]string{"read_*"}, nil, []string{"read_file", "read_dir"}, nil},
+		"in the middle":      {[]string{"*_f*e"}, nil, []string{"read_file", "write_file"}, nil},
+		"exclusion wins":     {[]string{"read_*"}, []string{"*_dir"}, []string{"read_file"}, nil},
+		"exclusion alone":    {nil, []string{"write_file", "x*"}, []string{"read_file", "read_dir"}, nil},
+		"everything":         {[]string{"*"}, nil, []string{"read_file", "read_dir", "write_file", "x*y"}, nil},
+		"nothing matches":    {[]string{"read_file", "ghost*"}, []string{"Write_file"}, []string{"read_file"}, []string{`the server offers no tool that "ghost*" in Server.Tools means`, `the server offers no tool that "Write_file" in Server.ExcludeTools means`}},
+		"a pattern is whole": {[]string{"read"}, nil, []string{}, []string{`the server offers no tool that "read" in Server.Tools means`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := stdioServer(t, "pages")
+			server.Args, server.Tools, server.ExcludeTools = []string{`{"":` + page + `}`}, c.keep, c.exclude
+			connection := connect(t, server)
+			assert.Equal(t, c.want, serverNames(connection.Tools()))
+			assert.Equal(t, append([]string{"dropped entry 4 of the list of tools: it has no name"}, c.warnings...), connection.Warnings())
+		})
+	}
+}
+
+func TestInstructions(t *testing.T) {
+	c := connect(t, stdioServer(t, "instructs"))
+	instructions := c.Instructions()
+	assert.True(t, strings.HasPrefix(instructions, "Be kind.xxx"), instructions[:20])
+	assert.LessOrEqual(t, len(instructions), 4<<10)
+}
+
+func TestFingerprint(t *testing.T) {
+	fingerprint := func(tool string) string {
+		var fingerprint string
+		t.Run(tool, func(t *testing.T) {
+			tools, _ := listTools(t, `{"tools":[`+tool+`]}`)
+			require.Len(t, tools, 1)
+			fingerprint = tools[0].Fingerprint
+		})
+		return fingerprint
+	}
+	const tool = `{"name":"a","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`
+	want := fingerprint(tool)
+	assert.Equal(t, "v1:e151d7f5702929d6bf9e8396a4d00b4d8015728c2de1f539288d4d4cb4dbabd7", want)
+	assert.Equal(t, want, fingerprint(`{"annotations": {"readOnlyHint": true}, "inputSchema": {"type": "object"}, "name":"a", "description":"\u0064"}`), "white space and the order of members do not count")
+	for _, other := range []string{
+		`{"name":"b","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"a","description":"D","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"a","description":"d","inputSchema":{"type":"object","x":1},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"a","description":"d","inputSchema":{"type":"object"},"outputSchema":{},"annotations":{"readOnlyHint":true}}`,
+		`{"name":"a","description":"d","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":false}}`,
+	} {
+		assert.NotEqual(t, want, fingerprint(other))
+	}
+}

@@ -1,0 +1,238 @@
+package mcp
+
+// This file asks a server for its list of tools.
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+const (
+	maxListBytes = 64 << 20 // over all pages
+	maxTools     = 20_000
+	maxPages     = 1_000
+	maxWarnings  = 100
+	maxRestarts  = 3 // of a listing whose session was lost between two pages
+)
+
+// ToolsChanged returns a channel that receives after the server announced that
+// its tools have changed, once however often it did since the last receive.
+// RefreshTools then gets the new list. The channel is the same for the
+// connection's life and is never closed: wait for Done beside it.
+//
+// Servers on stdio announce changes, up to protocol 2025-11-25. Over HTTP
+// announcements are not watched, since that takes a stream that is always
+// open; there the channel receives when a session was renewed.
+func (c *Connection) ToolsChanged() <-chan struct{} { return c.changed }
+
+func (c *Connection) toolsChanged() {
+	c.changes.Add(1)
+	select {
+	case c.changed <- struct{}{}:
+	default: // one is waiting to be received
+	}
+}
+
+// A refresh is a listing that runs for all who wait for it.
+type refresh struct {
+	number  int   // listings are numbered in the order they begin
+	changes int64 // announcements before it began
+	waiting int   // callers; guarded by Connection.mu
+	cancel  context.CancelFunc
+	done    chan struct{} // closed when err is set
+	err     error
+}
+
+// runs reports whether the listing goes on. Connection.mu is held.
+func (r *refresh) runs() bool {
+	select {
+	case <-r.done:
+		return false
+	default:
+		return r.waiting > 0
+	}
+}
+
+// RefreshTools lists the tools anew and replaces the list in one step. On an
+// error the previous list stays. Tools that are gone stay callable: the server
+// answers for them.
+//
+// Concurrent calls share one listing, unless the server has announced a change
+// since it began. A listing goes on until its last caller gives up.
+func (c *Connection) RefreshTools(ctx context.Context) error {
+	c.mu.Lock()
+	err := ctx.Err()
+	if err == nil && c.closed {
+		err = cmp.Or(c.cause(), errClosed)
+	}
+	if err != nil {
+		c.mu.Unlock()
+		return fmt.Errorf("mcp server %q: listing tools: %w: %w", c.server.Name, ErrNotSent, err)
+	}
+	r := c.listing
+	if r == nil || !r.runs() || r.changes != c.changes.Load() {
+		r = &refresh{number: 1, changes: c.changes.Load(), done: make(chan struct{})}
+		if c.listing != nil {
+			r.number = c.listing.number + 1
+		}
+		c.listing = r
+		// The values of the context belong to whoever came first: credentials
+		// may be among them. Its end does not end what others wait for.
+		listCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+		r.cancel = cancel
+		c.listings.Go(func() { // ends when canceled, and with the connection
+			defer close(r.done)
+			r.err = c.list(listCtx, r.number)
+		})
+	}
+	r.waiting++
+	c.mu.Unlock()
+
+	select {
+	case <-r.done:
+		err = r.err
+	case <-ctx.Done():
+		err = fmt.Errorf("mcp server %q: listing tools: %w", c.server.Name, ctx.Err())
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.waiting--; r.waiting == 0 {
+		r.cancel()
+	}
+	return err
+}
+
+// list lists the tools. Of two listings that overlap the later one counts.
+func (c *Connection) list(ctx context.Context, number int) error {
+	capabilities := c.session.InitializeResult().Capabilities
+	if capabilities != nil && capabilities.Tools == nil {
+		return nil // a server of prompts or resources alone
+	}
+	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}, matched: map[string]bool{}}
+	pages, err := c.pages(ctx, &l)
+	defer pages.release()
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	unchanged := c.tools != nil && c.listHash == pages.hash
+	if unchanged {
+		c.listNumber = max(c.listNumber, number)
+	}
+	c.mu.Unlock()
+	if unchanged {
+		return nil
+	}
+	for _, tools := range pages.tools {
+		l.page(tools)
+	}
+	l.finish()
+	for i := range l.tools {
+		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if number > c.listNumber {
+		c.tools, c.listWarnings, c.listHash, c.listNumber = l.tools, l.warnings, pages.hash, number
+	}
+	return nil
+}
+
+// pages are the answers of one listing.
+type pages struct {
+	answers []tap.Answer
+	tools   [][]byte // the list of each page
+	hash    uint64   // of all answers
+}
+
+func (p *pages) release() {
+	for _, answer := range p.answers {
+		answer.Release()
+	}
+	*p = pages{}
+}
+
+// pages asks for one page after the other. What is wrong with the pages goes
+// into the warnings of l.
+func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error) {
+	const what = "listing tools"
+	var (
+		params   sdk.ListToolsParams
+		cursors  = map[string]bool{}
+		hash     maphash.Hash
+		size     int
+		session  int // that the pages are from
+		restarts int
+	)
+	hash.SetSeed(c.seed)
+	for {
+		slot := tap.NewSlot()
+		answer, err := c.call(ctx, slot, what, func(ctx context.Context) error {
+			_, err := c.session.ListTools(ctx, &params)
+			return err
+		})
+		if err != nil {
+			return p, err
+		}
+		// A cursor of a session that was lost means nothing to its successor.
+		if len(p.answers) > 0 && slot.Generation != session {
+			answer.Release()
+			if restarts++; restarts > maxRestarts {
+				return p, fmt.Errorf("mcp server %q: %s: the server forgot the session %d times", c.server.Name, what, restarts)
+			}
+			p.release()
+			size, l.warnings, params.Cursor = 0, nil, ""
+			clear(cursors)
+			hash.Reset()
+			continue
+		}
+		session = slot.Generation
+		p.answers = append(p.answers, answer)
+		if answer.Error != nil {
+			refusal := tap.ParseError(answer.Error)
+			if refusal.Code == jsonrpc.CodeMethodNotFound && len(p.answers) == 1 {
+				break
+			}
+			return p, fmt.Errorf("mcp server %q: %s: %w", c.server.Name, what, errors.New(errorText(refusal)))
+		}
+		hash.Write(answer.Result)
+		var tools, next []byte
+		for name, value := range raw.Members(answer.Result) {
+			switch string(name) {
+			case "tools":
+				tools = value
+			case "nextCursor":
+				next = value
+			}
+		}
+		p.tools = append(p.tools, tools)
+		if size += len(answer.Result); size > maxListBytes {
+			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
+			break
+		}
+		cursor, _ := raw.String(next)
+		if cursor == "" {
+			break
+		}
+		if cursors[cursor] {
+			l.warn("the list of tools comes back to a page that was there before: it is taken to end here")
+			break
+		}
+		if len(p.answers) == maxPages {
+			l.warn("the list of tools has more than %d pages: the rest is left out", maxPages)
+			break
+		}
+		cursors[cursor], params.Cursor = true, cursor
+	}
+	p.hash = hash.Sum64()
+	return p, nil
+}
