@@ -38,7 +38,7 @@ func main() {
 }
 
 func run(ctx context.Context, command []string) error {
-	server := mcp.Server{Name: "quickstart", Env: os.Environ()}
+	server := mcp.Server{Name: "quickstart", Env: mcp.BaseEnv()}
 	bundled := len(command) == 0
 	if bundled {
 		self, err := os.Executable()
