@@ -16,6 +16,9 @@ import (
 )
 
 // A checker reads text that [raw.Scan] accepted.
+//
+// What only the root may not have, and what most roots have, is no reason to
+// build a tree either: those members are noted, and cut out of the text.
 type checker struct {
 	data    []byte
 	at      int
@@ -23,15 +26,59 @@ type checker struct {
 	clean   func(string) string
 	names   [][]byte // of the property objects that are open, innermost last
 	unknown [][]byte // the same for unknown keywords
+	seen    uint64   // keywords, anywhere
+	old     bool     // the root's $schema is that of an older draft
+	cuts    [4]span  // members of the root to cut, in order
+	cut     int      // how many
 }
 
-// isNormal reports whether schema has the normal form, white space apart, and
-// whether it has white space.
-func (z Normalizer) isNormal(schema []byte) (normal, spaced bool) {
+type span struct{ start, end int }
+
+// rootOnly are the keywords that are cut.
+const rootOnly = 1<<kwSchema | 1<<kwID | 1<<kwAnchor | 1<<kwComment
+
+// asNormal returns schema in the normal form when that is a matter of cutting
+// members of the root and white space, and nil when it is not. A schema that
+// has the form already is returned as it is.
+func (z Normalizer) asNormal(schema []byte) []byte {
 	room := make([][]byte, 2*fewNames) // for most schemas
 	c := checker{data: schema, clean: z.Clean, names: room[:0:fewNames], unknown: room[fewNames:fewNames]}
-	normal = c.peek() == '{' && c.schema(1, 0) && c.peek() == 0
-	return normal, c.spaced
+	if c.peek() != '{' || !c.schema(1, 0) || c.peek() != 0 || c.old && c.seen&since2019 != 0 {
+		return nil
+	}
+	if c.cut > 0 {
+		out := make([]byte, 0, len(schema))
+		at := 0
+		for _, s := range c.cuts[:c.cut] {
+			out = append(out, schema[at:s.start]...)
+			at = s.end
+		}
+		schema = append(out, schema[at:]...)
+	}
+	if c.spaced {
+		schema = compact(schema)
+	}
+	return schema
+}
+
+// member passes a member of the root that is to be cut. It starts at start, and
+// the last one that stays ends at kept.
+func (c *checker) member(k keyword, start, kept int) bool {
+	value := c.skip()
+	if len(value) == 0 || value[0] != '"' || c.cut == len(c.cuts) {
+		return false
+	}
+	c.old = c.old || k == kwSchema && bytes.Contains(value, []byte("/draft-0"))
+	end := c.at
+	if c.peek() == ',' {
+		end = c.at + 1
+	} else { // the last one takes the comma before it, and those that went before
+		for start = kept; c.cut > 0 && c.cuts[c.cut-1].start >= start; c.cut-- {
+		}
+	}
+	c.cuts[c.cut] = span{start, end}
+	c.cut++
+	return true
 }
 
 // peek skips white space and returns the next byte, 0 at the end.
@@ -141,13 +188,23 @@ func (c *checker) schema(level, inPlace int) bool {
 		allowed        = anyType
 		listed, preset types // of the enum and of the default
 		isObjectType   bool
+		kept           = c.at // the end of the last member that stays
+		root           = level == 1 && inPlace == 0
 	)
 	for first := true; c.next(first, '}'); first = false {
 		if level > maxLevels || inPlace > maxInPlace {
 			return false
 		}
+		start := c.at
 		name := c.name()
 		k := keywordOf(string(name))
+		if root && has(rootOnly, k) {
+			if has(seen, k) || !c.member(k, start, kept) {
+				return false
+			}
+			seen |= 1 << k
+			continue
+		}
 		if k == kwUnknown {
 			c.unknown = append(c.unknown, name)
 		} else if has(seen, k) {
@@ -211,8 +268,9 @@ func (c *checker) schema(level, inPlace int) bool {
 		if !ok {
 			return false
 		}
+		kept = c.at
 	}
-	root := level == 1 && inPlace == 0
+	c.seen |= seen
 	switch {
 	case root && (!isObjectType || !has(seen, kwProperties) || seen&rootless != 0),
 		allowed&isObject == 0 && seen&objectKeywords != 0,

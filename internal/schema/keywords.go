@@ -301,7 +301,7 @@ const (
 		1<<kwDependentSchemas | 1<<kwDependencies
 
 	// rootless are those that a root cannot have.
-	rootless = inPlaceKeywords | 1<<kwEnum | 1<<kwConst | 1<<kwComment
+	rootless = inPlaceKeywords | 1<<kwEnum | 1<<kwConst
 
 	objectKeywords = 1<<kwProperties | 1<<kwRequired | 1<<kwPatternProperties | 1<<kwAdditionalProperties |
 		1<<kwPropertyNames | 1<<kwDependentRequired | 1<<kwDependentSchemas | 1<<kwMinProperties | 1<<kwMaxProperties

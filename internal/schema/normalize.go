@@ -70,19 +70,16 @@ func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
 // arguments. The schema is JSON that [raw.Scan] and [raw.Repair] went over; nil,
 // null and true are the schema of a tool without parameters.
 //
-// A schema that is normal already keeps its bytes, white space between them
-// apart. It is returned as it is when there is none, else as a copy. Normalizing
+// A schema that is normal already, but for what rule 1 takes from the root,
+// keeps its other bytes, white space between them apart. It is returned as it is
+// when there is nothing to cut, else as a copy. Normalizing
 // the result again changes nothing. The plan reads the schema later, so its
 // bytes must stay as they are.
 //
 // An error says why the schema is none for arguments, such as "its input schema
 // is an array".
 func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
-	if normal, spaced := z.isNormal(schema); normal {
-		out = schema
-		if spaced {
-			out = compact(schema)
-		}
+	if out = z.asNormal(schema); out != nil {
 		return out, newPlan(schema, nil), nil
 	}
 	schema = bytes.TrimSpace(schema)
@@ -115,7 +112,7 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 			if len(out) > limit {
 				break
 			}
-			if normal, _ := z.isNormal(out); normal {
+			if bytes.Equal(z.asNormal(out), out) {
 				return out, newPlan(schema, names), nil
 			}
 			if out, _, err = z.rewrite(out, quiet); err != nil {

@@ -52,12 +52,16 @@ func TestNormalizeRoot(t *testing.T) {
 		`{"type":"object","properties":"x"}`:  empty,
 		`{"type":"object","required":null}`:   empty,
 		`{"type":"object","required":true}`:   `{"type":"object","properties":{},"description":"Required."}`,
-		`{"$schema":"s","$id":"i","$anchor":"a","$comment":"c","type":"object"}`:            empty,
-		`{"type":"object","properties":{},"required":[]}`:                                   `{"type":"object","properties":{},"required":[]}`,
-		`{"properties":{"q":{"type":"string"}},"required":["q"]}`:                           `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`,
-		`{"additionalProperties":false,"type":"object","x-order":[1]}`:                      `{"additionalProperties":false,"type":"object","properties":{},"x-order":[1]}`,
-		" {\n\t\"type\": \"object\" , \"properties\" :{ \"a b\\\" \":{}}}":                  `{"type":"object","properties":{"a_b__":{}}}`,
-		" {\n\t\"type\": \"object\" , \"properties\" :{ \"a\":{ \"const\":\" {\\\" \"}}}\n": `{"type":"object","properties":{"a":{"const":" {\" "}}}`,
+		`{"$schema":"s","$id":"i","$anchor":"a","$comment":"c","type":"object"}`:              empty,
+		`{"type":"object","properties":{},"required":[]}`:                                     `{"type":"object","properties":{},"required":[]}`,
+		`{"properties":{"q":{"type":"string"}},"required":["q"]}`:                             `{"type":"object","properties":{"q":{"type":"string"}},"required":["q"]}`,
+		`{"additionalProperties":false,"type":"object","x-order":[1]}`:                        `{"additionalProperties":false,"type":"object","properties":{},"x-order":[1]}`,
+		`{"$schema":"s","type":"object","$id":"i","$comment":"c"}`:                            empty,
+		`{"type":"object","$comment":"c","properties":{},"$id":"i","$schema":"s"}`:            empty,
+		`{ "$id":"i", "type":"object" , "$id":"j" , "properties":{} , "$schema":"s" }`:        empty,
+		`{"$id":5,"type":"object","properties":{},"title":"t","$anchor":"x","$comment":null}`: `{"type":"object","properties":{},"title":"t"}`,
+		" {\n\t\"type\": \"object\" , \"properties\" :{ \"a b\\\" \":{}}}":                    `{"type":"object","properties":{"a_b__":{}}}`,
+		" {\n\t\"type\": \"object\" , \"properties\" :{ \"a\":{ \"const\":\" {\\\" \"}}}\n":   `{"type":"object","properties":{"a":{"const":" {\" "}}}`,
 	} {
 		out, _ := normal(t, in)
 		assert.Equal(t, want, out, in)
@@ -453,7 +457,7 @@ var cleanSchema = []byte(`{"type":"object","properties":{"owner":{"type":"string
 var rewritingSchema = []byte(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"owner":{"type":"string","description":"Repository owner, a user or an organisation"},"repo":{"$ref":"#/definitions/name"},"state":{"type":"string","enum":["open","closed","all"],"description":"Which issues","default":null},"labels":{"type":"array","description":"Labels to filter by"},"sort":{"type":"string","enum":["created","updated","comments"]},"since":{"type":"string","format":"date-time","description":"Only those updated after this time"},"page":{"type":"number","minimum":1,"exclusiveMinimum":true,"description":"Page number for pagination"},"$filter":{"type":"object","properties":{"author":{"$ref":"#/definitions/name"},"milestone":{"anyOf":[{"type":"integer"},{"type":"null"}],"default":null}},"additionalProperties":false}},"required":["owner","repo"],"additionalProperties":false,"definitions":{"name":{"type":"string","pattern":"^(?!\\.)[a-z.]+$","description":"A name"}}}`)
 
 func BenchmarkNormalize(b *testing.B) {
-	for name, schema := range map[string][]byte{"clean": cleanSchema, "rewriting": rewritingSchema} {
+	for name, schema := range map[string][]byte{"clean": cleanSchema, "rewriting": rewritingSchema, "dialect": append([]byte(`{"$schema":"http://json-schema.org/draft-07/schema#",`), cleanSchema[1:]...)} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(schema)))
 			b.ReportAllocs()

@@ -305,6 +305,79 @@ func TestNormalizeWidens(t *testing.T) {
 	require.Greater(t, compared, 4000)
 }
 
+// widensUnion does the same for a root with a union, of whose branches one must
+// name the properties that any of them names.
+func widensUnion(t *testing.T, seed uint64) (compared int) {
+	m := maker{rand.New(rand.NewPCG(seed, 3))}
+	branches := make([]string, 1+m.IntN(3))
+	for i := range branches {
+		branches[i] = `{"properties":` + m.named(2, m.name)
+		for _, more := range []string{
+			fmt.Sprintf(`"required":[%q]`, m.name()), `"additionalProperties":false`, `"additionalProperties":` + m.schema(1), `"unevaluatedProperties":false`,
+			`"patternProperties":` + m.named(1, func() string { return "^" + m.one("a", "d") }), `"minProperties":2`, `"type":"object"`, `"not":{"required":["d"]}`,
+		} {
+			if m.IntN(5) == 0 && (!strings.HasPrefix(more, `"add`) || !strings.Contains(branches[i], `"add`)) {
+				branches[i] += "," + more
+			}
+		}
+		branches[i] += "}"
+	}
+	defs := `,"$defs":{"A":{},"B":{"type":"string"}}}`
+	root := `{"properties":` + m.named(2, m.name) + `,"` + m.one("anyOf", "oneOf") + `":[` + strings.Join(branches, ",") + "]"
+	root += m.one("", `,"unevaluatedProperties":false`, `,"additionalProperties":false`, `,"patternProperties":{"^d":{}}`) + defs
+	if strings.Contains(root, `"#"`) || strings.Contains(root, "#/properties") {
+		return 0
+	}
+	original := resolve(root)
+	out, plan, err := Normalize([]byte(root))
+	if original == nil || err != nil {
+		return 0
+	}
+	require.Empty(t, schematest.Problems(out), root)
+	result := resolve(string(out))
+	require.NotNil(t, result)
+	unnamed := func(instance map[string]any, branch string) bool {
+		names := parse(branch).get("properties")
+		for _, other := range branches {
+			for _, p := range parse(other).get("properties").members {
+				if _, has := instance[p.name]; has && names.get(p.name) == nil {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	for range 40 {
+		var instance map[string]any
+		text := m.object(1)
+		require.NoError(t, json.Unmarshal([]byte(text), &instance))
+		if !valid(original, instance) {
+			continue
+		}
+		for _, branch := range branches {
+			if valid(resolve(strings.TrimSuffix(branch, "}")+defs), instance) && !unnamed(instance, branch) {
+				compared++
+				err := result.Validate(renamed(instance, plan.names))
+				require.NoError(t, err, "seed %d\nschema %s\nnormal %s\ninstance %s", seed, root, out, text)
+			}
+		}
+	}
+	return compared
+}
+
+func TestNormalizeWidensUnions(t *testing.T) {
+	compared := 0
+	for seed := range uint64(2000) {
+		compared += widensUnion(t, seed)
+	}
+	require.Greater(t, compared, 2000)
+}
+
+func FuzzWidensUnion(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(func(t *testing.T, seed uint64) { widensUnion(t, seed) })
+}
+
 func FuzzWidens(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) { widens(t, seed) })
