@@ -2,6 +2,16 @@ package mcp
 
 // This file opens to the tests what has no other way in.
 
+import (
+	"context"
+	"reflect"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
 // ReadResult reads a result that was checked.
 var ReadResult = readResult
 
@@ -11,4 +21,18 @@ func ReadAnswer(server *Server, tool string, result, err []byte) ToolResult {
 		return server.refuse(refusal(err))
 	}
 	return readResult(server, tool, result)
+}
+
+// Follow follows a call that nobody sends.
+func Follow(ctx context.Context, timeout time.Duration) (_ context.Context, update func(params string), done func()) {
+	c := &Connection{server: Server{CallTimeout: timeout}}
+	slot := tap.NewSlot()
+	ctx, done = c.follow(ctx, slot, &sdk.CallToolParams{})
+	return ctx, func(params string) { slot.Progress([]byte(params)) }, done
+}
+
+// Waiting returns how many calls and progress tokens the connection knows.
+func Waiting(c *Connection) (calls, tokens int) {
+	inbox := reflect.ValueOf(c.inbox).Elem()
+	return inbox.FieldByName("slots").Len(), inbox.FieldByName("tokens").Len()
 }

@@ -96,7 +96,7 @@ func readProgress(params []byte) (p Progress, ok bool) {
 type silence time.Duration
 
 func (s silence) Error() string {
-	return fmt.Sprintf("no answer or progress for %v: %v", time.Duration(s), os.ErrDeadlineExceeded)
+	return fmt.Sprintf("no answer or progress for %v", time.Duration(s))
 }
 
 func (s silence) Unwrap() error { return os.ErrDeadlineExceeded }

@@ -47,7 +47,8 @@ func Command(t testing.TB, name string, env ...string) (command string, environm
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment = append([]string{serverVariable + "=" + name, MarkVariable + "=" + Mark(t)}, env...)
+	// A program under the race detector waits a second before it exits.
+	environment = append([]string{serverVariable + "=" + name, MarkVariable + "=" + Mark(t), "GORACE=atexit_sleep_ms=0"}, env...)
 	if runtime.GOOS == "windows" {
 		environment = append(environment, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}
