@@ -197,7 +197,7 @@ func (c *checker) schema(level, inPlace int) bool {
 		}
 		start := c.at
 		name := c.name()
-		k := keywordOf(string(name))
+		k := keywordsByName[string(name)]
 		if root && has(rootOnly, k) {
 			if has(seen, k) || !c.member(k, start, kept) {
 				return false

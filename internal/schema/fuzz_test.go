@@ -76,7 +76,7 @@ func looksLikeKeyword(schema []byte) bool {
 	walk = func(n *node) {
 		for _, m := range n.members {
 			folded := bytes.EqualFold
-			for _, name := range keywordNames {
+			for _, name := range keywordNames[1:] {
 				found = found || m.name != name && folded([]byte(m.name), []byte(name))
 			}
 			walk(m.value)
@@ -84,15 +84,6 @@ func looksLikeKeyword(schema []byte) bool {
 	}
 	walk(parse(string(schema)))
 	return found
-}
-
-var keywordNames = []string{
-	"$schema", "$id", "$comment", "$anchor", "$ref", "$defs", "definitions", "$dynamicRef", "$dynamicAnchor", "$vocabulary", "title",
-	"description", "default", "examples", "deprecated", "readOnly", "writeOnly", "type", "enum", "const", "multipleOf", "minimum", "maximum",
-	"exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern", "format", "prefixItems", "items", "additionalItems", "minItems",
-	"maxItems", "uniqueItems", "contains", "minContains", "maxContains", "unevaluatedItems", "minProperties", "maxProperties", "required",
-	"dependentRequired", "properties", "patternProperties", "additionalProperties", "propertyNames", "unevaluatedProperties", "dependencies",
-	"allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "contentEncoding", "contentMediaType", "contentSchema",
 }
 
 func FuzzRepair(f *testing.F) {

@@ -80,137 +80,34 @@ const (
 	keywords // how many there are; a set of them is a uint64
 )
 
-func keywordOf(name string) keyword {
-	switch name {
-	case "$schema":
-		return kwSchema
-	case "$id":
-		return kwID
-	case "$comment":
-		return kwComment
-	case "$anchor":
-		return kwAnchor
-	case "$ref":
-		return kwRef
-	case "$defs":
-		return kwDefs
-	case "definitions":
-		return kwDefinitions
-	case "$dynamicRef":
-		return kwDynamicRef
-	case "$dynamicAnchor":
-		return kwDynamicAnchor
-	case "$recursiveRef":
-		return kwRecursiveRef
-	case "$recursiveAnchor":
-		return kwRecursiveAnchor
-	case "$vocabulary":
-		return kwVocabulary
-	case "title":
-		return kwTitle
-	case "description":
-		return kwDescription
-	case "default":
-		return kwDefault
-	case "examples":
-		return kwExamples
-	case "deprecated":
-		return kwDeprecated
-	case "readOnly":
-		return kwReadOnly
-	case "writeOnly":
-		return kwWriteOnly
-	case "type":
-		return kwType
-	case "enum":
-		return kwEnum
-	case "const":
-		return kwConst
-	case "multipleOf":
-		return kwMultipleOf
-	case "minimum":
-		return kwMinimum
-	case "maximum":
-		return kwMaximum
-	case "exclusiveMinimum":
-		return kwExclusiveMinimum
-	case "exclusiveMaximum":
-		return kwExclusiveMaximum
-	case "minLength":
-		return kwMinLength
-	case "maxLength":
-		return kwMaxLength
-	case "pattern":
-		return kwPattern
-	case "format":
-		return kwFormat
-	case "prefixItems":
-		return kwPrefixItems
-	case "items":
-		return kwItems
-	case "additionalItems":
-		return kwAdditionalItems
-	case "minItems":
-		return kwMinItems
-	case "maxItems":
-		return kwMaxItems
-	case "uniqueItems":
-		return kwUniqueItems
-	case "contains":
-		return kwContains
-	case "minContains":
-		return kwMinContains
-	case "maxContains":
-		return kwMaxContains
-	case "unevaluatedItems":
-		return kwUnevaluatedItems
-	case "minProperties":
-		return kwMinProperties
-	case "maxProperties":
-		return kwMaxProperties
-	case "required":
-		return kwRequired
-	case "dependentRequired":
-		return kwDependentRequired
-	case "properties":
-		return kwProperties
-	case "patternProperties":
-		return kwPatternProperties
-	case "additionalProperties":
-		return kwAdditionalProperties
-	case "propertyNames":
-		return kwPropertyNames
-	case "unevaluatedProperties":
-		return kwUnevaluatedProperties
-	case "dependencies":
-		return kwDependencies
-	case "allOf":
-		return kwAllOf
-	case "anyOf":
-		return kwAnyOf
-	case "oneOf":
-		return kwOneOf
-	case "not":
-		return kwNot
-	case "if":
-		return kwIf
-	case "then":
-		return kwThen
-	case "else":
-		return kwElse
-	case "dependentSchemas":
-		return kwDependentSchemas
-	case "contentEncoding":
-		return kwContentEncoding
-	case "contentMediaType":
-		return kwContentMediaType
-	case "contentSchema":
-		return kwContentSchema
-	case "nullable":
-		return kwNullable
-	}
-	return kwUnknown
+var keywordNames = [keywords]string{
+	kwSchema: "$schema", kwID: "$id", kwComment: "$comment", kwAnchor: "$anchor", kwRef: "$ref", kwDefs: "$defs",
+	kwDefinitions: "definitions", kwDynamicRef: "$dynamicRef", kwDynamicAnchor: "$dynamicAnchor", kwRecursiveRef: "$recursiveRef",
+	kwRecursiveAnchor: "$recursiveAnchor", kwVocabulary: "$vocabulary", kwTitle: "title", kwDescription: "description",
+	kwDefault: "default", kwExamples: "examples", kwDeprecated: "deprecated", kwReadOnly: "readOnly", kwWriteOnly: "writeOnly",
+	kwType: "type", kwEnum: "enum", kwConst: "const", kwMultipleOf: "multipleOf", kwMinimum: "minimum", kwMaximum: "maximum",
+	kwExclusiveMinimum: "exclusiveMinimum", kwExclusiveMaximum: "exclusiveMaximum", kwMinLength: "minLength",
+	kwMaxLength: "maxLength", kwPattern: "pattern", kwFormat: "format", kwPrefixItems: "prefixItems", kwItems: "items",
+	kwAdditionalItems: "additionalItems", kwMinItems: "minItems", kwMaxItems: "maxItems", kwUniqueItems: "uniqueItems",
+	kwContains: "contains", kwMinContains: "minContains", kwMaxContains: "maxContains", kwUnevaluatedItems: "unevaluatedItems",
+	kwMinProperties: "minProperties", kwMaxProperties: "maxProperties", kwRequired: "required",
+	kwDependentRequired: "dependentRequired", kwProperties: "properties", kwPatternProperties: "patternProperties",
+	kwAdditionalProperties: "additionalProperties", kwPropertyNames: "propertyNames",
+	kwUnevaluatedProperties: "unevaluatedProperties", kwDependencies: "dependencies", kwAllOf: "allOf", kwAnyOf: "anyOf",
+	kwOneOf: "oneOf", kwNot: "not", kwIf: "if", kwThen: "then", kwElse: "else", kwDependentSchemas: "dependentSchemas",
+	kwContentEncoding: "contentEncoding", kwContentMediaType: "contentMediaType", kwContentSchema: "contentSchema",
+	kwNullable: "nullable",
 }
+
+var keywordsByName = func() map[string]keyword {
+	byName := make(map[string]keyword, keywords)
+	for k, name := range keywordNames[1:] {
+		byName[name] = keyword(k + 1)
+	}
+	return byName
+}()
+
+func keywordOf(name string) keyword { return keywordsByName[name] }
 
 // A want is the kind of value that a keyword takes.
 type want uint8

@@ -4,6 +4,7 @@ package schema
 // types of the values in its arguments.
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -185,15 +186,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 		state = [][]located{{{n, base}}}
 	}
 	join := func(other [][]located) bool {
-		var product [][]located
-		for _, a := range state {
-			for _, b := range other {
-				both := make([]located, 0, len(a)+len(b))
-				product = append(product, append(append(both, a...), b...))
-				c.work -= len(a) + len(b)
-			}
-		}
-		state = product
+		state = c.product(state, other)
 		return len(state) <= maxAlternatives
 	}
 	if ref, isRef := reference(n); isRef {
@@ -235,6 +228,18 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 		state = append(state, []located{{newObject(member{"type", newString("null")}), base}})
 	}
 	return state, true
+}
+
+// product is what holds where both states do.
+func (c *compiler) product(a, b [][]located) [][]located {
+	var product [][]located
+	for _, x := range a {
+		for _, y := range b {
+			product = append(product, slices.Concat(x, y))
+			c.work -= len(x) + len(y)
+		}
+	}
+	return product
 }
 
 // allowed is what the schema's own keywords allow.
@@ -376,15 +381,7 @@ alternatives:
 			if !ok || len(other)*len(product) > maxAlternatives {
 				return nil
 			}
-			var next [][]located
-			for _, a := range product {
-				for _, b := range other {
-					joint := make([]located, 0, len(a)+len(b))
-					next = append(next, append(append(joint, a...), b...))
-					c.work -= len(a) + len(b)
-				}
-			}
-			product = next
+			product = c.product(product, other)
 		}
 		if union = append(union, product...); len(union) > maxAlternatives {
 			return nil

@@ -33,7 +33,6 @@ func newString(s string) *node {
 	return &node{kind: '"', text: string(raw.AppendQuote(nil, s))}
 }
 func newCount(n int) *node { return &node{kind: '0', text: strconv.Itoa(n)} }
-func newTrue() *node       { return &node{kind: 't', text: "true"} }
 
 // parse reads text, which [raw.Scan] has accepted, so that the recursion is
 // bounded. Of members with one name the last value counts, in the place of the

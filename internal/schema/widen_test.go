@@ -399,8 +399,8 @@ func (m maker) wild(depth int) string {
 	}
 	members := make([]string, n)
 	for i := range members {
-		name := m.one("a", "$b", "c d", "_b", "x-y", "nullable", "$recursiveRef", keywordNames[m.IntN(len(keywordNames))],
-			keywordNames[m.IntN(len(keywordNames))], m.one("type", "properties", "items", "anyOf", "oneOf", "allOf", "$ref", "required", "enum", "$defs"))
+		name := m.one("a", "$b", "c d", "_b", "x-y", "nullable", "$recursiveRef", keywordNames[1+m.IntN(len(keywordNames)-1)],
+			keywordNames[1+m.IntN(len(keywordNames)-1)], m.one("type", "properties", "items", "anyOf", "oneOf", "allOf", "$ref", "required", "enum", "$defs"))
 		value := m.wild(depth - 1)
 		if m.IntN(2) == 0 { // of the kind that it takes
 			switch schemasIn(keywordOf(name), newArray()) {
