@@ -33,8 +33,7 @@ import (
 // In command, args, cwd, url and the values of env and headers, ${NAME} and
 // ${env:NAME} become what lookup returns for NAME, and ${NAME:-default} the
 // default where NAME is not set. Any other text in the braces is a name as a
-// whole: lookup answers for "input:key" and "workspaceFolder" where it supports
-// them. What it returns is not expanded again, and a $ without a brace stays.
+// whole: lookup gets "input:key" and "workspaceFolder". What it returns is not expanded again, and a $ without a brace stays.
 // Pass [os.LookupEnv] for the variables of the host. Nil means that nothing is
 // set: a file that came from elsewhere gets no secret it was not given.
 //
@@ -42,9 +41,9 @@ import (
 // The fault of a server has its name as in the file and wraps
 // [ErrInvalidServer]: a variable that is not set, a member of the wrong type, a
 // transport such as sse, a name that an entry before it has, or what [Connect]
-// would refuse. A text that is no such file gives no server and an error with
-// the line and column where it goes wrong. No error shows an argument or the
-// value of a variable or header; the path of a cwd that cannot be used it does.
+// would refuse. A text that is no JSON object gives no server and an error with
+// the line and column. No error shows an argument or the value of a variable or
+// header, but one for a cwd that cannot be used shows its path.
 func ParseServers(config []byte, lookup func(name string) (string, bool)) ([]Server, error) {
 	config = bytes.TrimPrefix(config, []byte("\uFEFF"))
 	plain := withoutComments(config)
@@ -123,7 +122,8 @@ func (f *configFile) read(name string, value []byte) {
 
 func (f *configFile) add(key string, value []byte) {
 	e := configEntry{object: value, lookup: f.lookup}
-	if e.off() {
+	disabled := e.is("disabled", "true")
+	if e.is("enabled", "false") || disabled {
 		return
 	}
 	s := e.server()
@@ -137,15 +137,18 @@ func (f *configFile) add(key string, value []byte) {
 	} else {
 		e.fault("its name and that of %q both become %q", other, s.Name)
 	}
+	// What a fault has left out would look like a fault of its own.
+	if len(e.faults) == 0 {
+		if _, err := s.check(); err != nil {
+			_, faults, _ := strings.Cut(err.Error(), ErrInvalidServer.Error()+": ") // behind the name, which may be another one
+			e.fault("%s", faults)
+		}
+	}
 	if len(e.faults) > 0 {
 		f.errs = append(f.errs, fmt.Errorf("mcp server %q: %w: %s", key, ErrInvalidServer, strings.Join(e.faults, "; ")))
-	} else if _, err := s.check(); err == nil {
-		f.servers = append(f.servers, s)
-	} else if key == s.Name {
-		f.errs = append(f.errs, err)
-	} else {
-		f.errs = append(f.errs, fmt.Errorf("%q: %w", key, err))
+		return
 	}
+	f.servers = append(f.servers, s)
 }
 
 // configName makes a Server.Name of any text.
@@ -177,18 +180,13 @@ func (e *configEntry) member(name string) []byte {
 	return nil
 }
 
-// off reports whether the entry is disabled.
-func (e *configEntry) off() (off bool) {
-	for _, name := range []string{"disabled", "enabled"} {
-		switch value := string(e.member(name)); value {
-		case "":
-		case "true", "false":
-			off = off || (value == "true") == (name == "disabled")
-		default:
-			e.fault("%s must be true or false", name)
-		}
+// is reports whether a member is the boolean that is wanted.
+func (e *configEntry) is(name, want string) bool {
+	value := string(e.member(name))
+	if value != "" && value != "true" && value != "false" {
+		e.fault("%s must be true or false", name)
 	}
-	return off
+	return value == want
 }
 
 func (e *configEntry) server() (s Server) {
@@ -251,14 +249,11 @@ func (e *configEntry) checkTransport(member string) {
 // url returns the URL, which each application calls differently: files for
 // several of them have it more than once.
 func (e *configEntry) url() (url string) {
-	from := ""
 	for _, name := range []string{"url", "httpUrl", "serverUrl"} {
-		switch text := e.text(name); {
-		case text == "":
-		case url == "":
-			url, from = text, name
-		case url != text:
-			e.fault("%s and %s are not the same", from, name)
+		if text := e.text(name); url == "" {
+			url = text
+		} else if text != "" && text != url {
+			e.fault("%s is not the same as the URL before it", name)
 		}
 	}
 	return url
