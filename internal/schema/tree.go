@@ -79,6 +79,9 @@ func (p *parser) value() *node {
 				p.at++
 			}
 			m.value = p.value()
+			if n.members == nil {
+				n.members = make([]member, 0, 4)
+			}
 			n.members = append(n.members, m)
 		}
 		p.at++
