@@ -326,6 +326,9 @@ func FuzzParseServers(f *testing.F) {
 	f.Add([]byte(`{"servers": {"a": {"command": "${A:-${B}}", "args": "x", "env": {"A=": 1}, "type": "sse"}, "é": [], /**/},}`))
 	const secret = "hush-hush"
 	f.Fuzz(func(t *testing.T, config []byte) {
+		if strings.Contains(string(config), secret) {
+			t.Skip("an error may show it as a name")
+		}
 		servers, err := mcp.ParseServers(config, func(name string) (string, bool) { return secret, len(name)%2 == 0 })
 		var names []string
 		for _, server := range servers {
@@ -336,7 +339,7 @@ func FuzzParseServers(f *testing.F) {
 		}
 		for _, line := range errorLines(err) {
 			if !strings.Contains(line, "Dir ") { // a path is shown
-				require.NotContains(t, strings.ReplaceAll(line, string(config), ""), secret)
+				require.NotContains(t, line, secret)
 			}
 		}
 		if json.Valid(config) && err != nil && config[slices.IndexFunc(config, func(c byte) bool { return c > ' ' })] == '{' {
