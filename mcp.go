@@ -293,9 +293,9 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	if err := ctx.Err(); err != nil {
 		return fail(fmt.Errorf("%w: %w", ErrNotSent, err))
 	}
-	err := send(tap.With(ctx, slot))
-	// What the SDK says of the call is of no interest once there is an
-	// outcome, and its errors do not tell why there is none.
+	send(tap.With(ctx, slot))
+	// What the SDK says of the call is of no interest: either there is an
+	// outcome, or it is known better here why there is none.
 	answer, failure, ok := slot.Outcome()
 	switch {
 	case ok && failure == nil:
@@ -305,6 +305,7 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	case ok:
 		return fail(failure)
 	}
+	err := errClosed
 	if cause := c.cause(); cause != nil {
 		err = cause
 	} else if ctx.Err() != nil {
@@ -312,8 +313,6 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 		if quiet := silence(0); errors.As(context.Cause(ctx), &quiet) {
 			err = quiet
 		}
-	} else {
-		err = errClosed
 	}
 	switch {
 	case slot.Abandon():
