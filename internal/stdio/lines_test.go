@@ -1,0 +1,80 @@
+package stdio
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+// FuzzOutput reads any output, and then an answer: whatever was printed before
+// it, the answer arrives.
+func FuzzOutput(f *testing.F) {
+	for _, seed := range []string{
+		"log line", "{", `{"jsonrpc":"2.0","id":1,`, `[{"jsonrpc":"2.0"}]`, "\xef\xbb\xbf{}", "{\n\"a\": [\n", `{"a":"`, "\x1b[2J{{{",
+		`{"jsonrpc":"2.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, output []byte) {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		defer r.Close()
+		go func() { // ends with the reader, which reads to the end
+			defer w.Close()
+			w.Write(output)
+			io.WriteString(w, "\n"+`{"jsonrpc":"2.0","id":1,"result":{"x":7}}`+"\n")
+		}()
+		slot := tap.NewSlot()
+		inbox := &tap.Inbox{}
+		inbox.Expect(1, slot)
+		c := &Conn{
+			Config:  Config{Stdout: r, Limit: 1 << 16, Mask: func(s string) string { return s }, Inbox: inbox},
+			replies: make(chan []byte, queued),
+		}
+		c.receive()
+		_, _, ok := slot.Outcome()
+		require.True(t, ok, "the answer was lost")
+		require.LessOrEqual(t, len(c.Warnings()), 1)
+	})
+}
+
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", 100_000)
+	tooLong := strings.Repeat("y", 300_001)
+	text := "a\n\nb\r\n" + long + "\n" + tooLong + "\nafter\n" + long + "\nlast"
+	for name, src := range map[string]io.Reader{
+		"at once":      strings.NewReader(text),
+		"byte by byte": iotest.OneByteReader(strings.NewReader(text)),
+		"in halves":    iotest.HalfReader(strings.NewReader(text)),
+		"with the end": iotest.DataErrReader(strings.NewReader(text)),
+	} {
+		l := newLines(src, 200_000)
+		var got []string
+		for {
+			line, err := l.next()
+			if err == errTooLong {
+				assert.Equal(t, len(tooLong), l.skipped, name)
+				assert.True(t, bytes.HasPrefix(l.head, []byte("yyy")))
+				got = append(got, "too long")
+				continue
+			}
+			if len(line) >= lendSize { // as for an answer: the next lines use another buffer
+				defer l.lend()()
+			}
+			got = append(got, string(line))
+			if err != nil {
+				assert.Equal(t, io.EOF, err)
+				break
+			}
+		}
+		assert.Equal(t, []string{"a", "", "b\r", long, "too long", "after", long, "last"}, got, name)
+	}
+}
