@@ -300,6 +300,7 @@ func (e *configEntry) value(field string, value []byte) string {
 	return e.expand(field, s)
 }
 
+// expand replaces the variables of a text. A brace that is not closed is text.
 func (e *configEntry) expand(field, s string) string {
 	var b strings.Builder
 	for {
@@ -324,11 +325,11 @@ func (e *configEntry) expand(field, s string) string {
 	}
 }
 
-// BaseEnv returns what a program needs to run, for Server.Env: of the variables
-// of the host PATH, HOME, USER, LOGNAME, SHELL, TERM, LANG, TMPDIR, SYSTEMROOT,
-// WINDIR, COMSPEC, PATHEXT, APPDATA, LOCALAPPDATA, PROGRAMDATA, PROGRAMFILES,
-// USERPROFILE, USERNAME, HOMEDRIVE, HOMEPATH, SYSTEMDRIVE, TEMP and TMP those
-// that are set. Keys and tokens of the host are not among them.
+// BaseEnv returns what a program needs to run, for Server.Env: those variables
+// that are set of the host's PATH, HOME, USER, LOGNAME, SHELL, TERM, LANG,
+// TMPDIR, SYSTEMROOT, WINDIR, COMSPEC, PATHEXT, APPDATA, LOCALAPPDATA,
+// PROGRAMDATA, PROGRAMFILES, USERPROFILE, USERNAME, HOMEDRIVE, HOMEPATH,
+// SYSTEMDRIVE, TEMP and TMP. Keys and tokens are not among them.
 func BaseEnv() []string {
 	var env []string
 	for _, name := range []string{

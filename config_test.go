@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
 var baseVariables = []string{
@@ -132,6 +133,7 @@ func TestConfigFilesOfApplications(t *testing.T) {
 
 func TestConfigEntries(t *testing.T) {
 	setHost(t, map[string]string{"PATH": "/usr/bin"})
+	_, noFolder := os.Stat("testdata/none")
 	lookup := lookupIn(map[string]string{"SET": "hush-hush", "EMPTY": "", "NUL": "hush\x00", "LINE": "hush\n", "FTP": "ftp://hush"})
 	command := func(name string, args ...string) mcp.Server {
 		return mcp.Server{Name: name, Command: "c", Args: args, Env: []string{"PATH=/usr/bin"}}
@@ -209,7 +211,7 @@ func TestConfigEntries(t *testing.T) {
 		`"a": {"url": "${FTP}"}`:                                           {errs: invalid(`URL must begin with http:// or https://`)},
 		`"a": {"url": "http://a", "headers": {"X": "${LINE}", "b c": ""}}`: {errs: invalid(`Headers: the value of "X" has a character that a header cannot have; Headers: "b c" is not a header name`)},
 		`"a": {"url": "http://a", "env": {"A": "hush"}, "cwd": "/"}`:       {errs: invalid(`Env is for a Command, not for a URL; Dir is for a Command, not for a URL`)},
-		`"a": {"command": "c", "cwd": "testdata/none"}`:                    {errs: invalid(`Dir cannot be used: stat testdata/none: no such file or directory`)},
+		`"a": {"command": "c", "cwd": "testdata/none"}`:                    {errs: invalid(fmt.Sprint("Dir cannot be used: ", noFolder))},
 		`"a b": {"command": "c", "headers": {"X": "hush"}}`:                {errs: []string{`mcp server "a b": invalid server: Headers are for a URL, not for a Command`}},
 
 		// Names.
@@ -288,6 +290,29 @@ func TestConfigFiles(t *testing.T) {
 		assert.Equal(t, want.servers, servers, "%.200q", in)
 		assert.Equal(t, want.err, strings.Join(errorLines(err), "\n"), "%.200q", in)
 	}
+}
+
+// The PATH of the host finds the program although its entry has an env.
+func TestConnectFromConfig(t *testing.T) {
+	self, env := mcptest.Command(t, "plain")
+	bin := t.TempDir()
+	if err := os.Symlink(self, filepath.Join(bin, "demo-mcp.exe")); err != nil {
+		t.Skip(err)
+	}
+	t.Setenv("PATH", bin)
+	variables := map[string]string{}
+	for _, entry := range env {
+		key, value, _ := strings.Cut(entry, "=")
+		variables[key] = value
+	}
+	config, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"demo": map[string]any{"command": "demo-mcp.exe", "env": variables}}})
+	require.NoError(t, err)
+	servers, err := mcp.ParseServers(config, nil)
+	require.NoError(t, err)
+	require.Len(t, servers, 1)
+	connection, err := mcp.Connect(t.Context(), servers[0])
+	require.NoError(t, err)
+	require.NoError(t, connection.Close())
 }
 
 func TestConfigWithoutLookup(t *testing.T) {
