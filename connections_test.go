@@ -273,3 +273,88 @@ func TestFingerprint(t *testing.T) {
 		assert.NotEqual(t, want, fingerprint(other))
 	}
 }
+
+// Real servers and scripted ones that fail in every way, all at once.
+func TestRealThirtyServers(t *testing.T) {
+	mcptest.NoLeaks(t)
+	folder := t.TempDir()
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html")
+		fmt.Fprint(w, "<html>Sign in</html>")
+	}))
+	defer page.Close()
+	module := t.TempDir()
+	require.NoError(t, os.WriteFile(module+"/go.mod", []byte("module example.test/m\n"), 0o600))
+	var all []mcp.Server
+	add := func(name string, server mcp.Server, env ...string) {
+		server.Name, server.Env = name, append(server.Env, env...)
+		all = append(all, server)
+	}
+	add("everything", realServer(t, "mcp-server-everything"))
+	add("filesystem", realServer(t, "mcp-server-filesystem", folder))
+	add("memory", realServer(t, "mcp-server-memory"), "MEMORY_FILE_PATH="+folder+"/memory.json")
+	add("thinking", realServer(t, "mcp-server-sequential-thinking"))
+	add("github", realServer(t, "mcp-server-github"))
+	add("notion", realServer(t, "notion-mcp-server"))
+	add("gitlab", realServer(t, "mcp-gitlab"), "GITLAB_PERSONAL_ACCESS_TOKEN=x")
+	add("mongodb", realServer(t, "mongodb-mcp-server", "--telemetry", "disabled"))
+	add("0n", realServer(t, "0nmcp"))
+	gopls := realServer(t, "gopls", "mcp")
+	gopls.Dir = module
+	add("gopls", gopls, "GOCACHE="+cacheDir()+"/gocache", "GOPROXY=off")
+	good := len(all)
+	for i := range 5 {
+		add(fmt.Sprintf("noisy-%d", i), stdioServer(t, "noisy"))
+	}
+	good += 5
+	refuses := stdioServer(t, "says")
+	refuses.Args = []string{`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}`}
+	reasons := map[string]string{}
+	for i := range 5 {
+		crash, refuse, html := fmt.Sprintf("crash-%d", i), fmt.Sprintf("refuse-%d", i), fmt.Sprintf("html-%d", i)
+		add(crash, stdioServer(t, "exits"))
+		add(refuse, refuses)
+		reasons[crash] = "exit status 4; stderr: no license"
+		reasons[refuse] = "no database"
+		if i < 3 {
+			add(html, mcp.Server{URL: page.URL})
+			add(fmt.Sprintf("hang-%d", i), stdioServer(t, "silent"))
+			reasons[html] = "text/html"
+			reasons[fmt.Sprintf("hang-%d", i)] = "context deadline exceeded"
+		}
+	}
+	require.GreaterOrEqual(t, len(all), 30)
+
+	const limit = 45 * time.Second
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	start := time.Now()
+	connections := mcp.ConnectAll(ctx, all...)
+	took := time.Since(start)
+	defer connections.Close()
+	assert.Less(t, took, limit+time.Second)
+	tools := connections.Tools()
+	t.Logf("%d servers and %d tools in %v", len(connections.All()), len(tools), took.Round(time.Millisecond))
+	require.Len(t, connections.All(), good, "%v", connections.Err())
+	assert.Greater(t, len(tools), 1200)
+	seen := map[string]bool{}
+	for _, tool := range tools {
+		require.True(t, mcp.IsToolName(tool.Name))
+		require.False(t, seen[tool.Name], tool.Name)
+		seen[tool.Name] = true
+	}
+	failures := strings.Split(connections.Err().Error(), "\n")
+	require.Len(t, failures, len(reasons))
+	for name, reason := range reasons {
+		found := false
+		for _, failure := range failures {
+			found = found || strings.HasPrefix(failure, fmt.Sprintf("mcp server %q: ", name)) && strings.Contains(failure, reason)
+		}
+		assert.True(t, found, "%s: %s", name, reason)
+	}
+	require.NoError(t, connections.RefreshTools(t.Context()))
+	assert.Equal(t, names(tools), names(connections.Tools()))
+	start = time.Now()
+	require.NoError(t, connections.Close())
+	t.Logf("closed in %v", time.Since(start).Round(time.Millisecond))
+}
