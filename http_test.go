@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -64,6 +65,7 @@ func unstarted() *web {
 		sessions: map[string]bool{},
 	}
 	h.Server = httptest.NewUnstartedServer(h)
+	h.Config.ErrorLog = log.New(io.Discard, "", 0)
 	return h
 }
 
@@ -85,8 +87,9 @@ func (h *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	h.log = append(h.log, what)
 	known := id == "" || h.sessions[id]
+	handle := h.on[what]
 	h.mu.Unlock()
-	if handle := h.on[what]; handle != nil {
+	if handle != nil {
 		a.handled = true
 		if handle(a); a.handled {
 			return
@@ -168,6 +171,13 @@ func (h *web) forgetAll() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	clear(h.sessions)
+}
+
+// now changes what the server does while it runs; nil leaves it to the default.
+func (h *web) now(method string, play func(*asking)) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.on[method] = play
 }
 
 // seen returns how many requests with a method came.

@@ -124,6 +124,7 @@ func (e *events) read(src io.Reader) {
 
 // free gives the buffer back.
 func (e *events) free() {
+	e.reset()
 	e.pool.put(e.buf)
 	e.buf = nil
 }
@@ -131,8 +132,9 @@ func (e *events) free() {
 // lend gives the buffer with the last event's data away, until release is
 // called. What follows the event moves on.
 func (e *events) lend() (release func()) {
-	if e.joined != nil {
-		return func() {} // it has a buffer of its own already
+	if joined := e.joined; joined != nil {
+		e.joined = nil
+		return func() { e.pool.put(joined) }
 	}
 	lent, rest := e.buf, e.buf[e.pos:e.end]
 	e.buf = e.pool.get(max(len(rest), smallBuffer))
@@ -177,6 +179,9 @@ func (e *events) next() ([]byte, error) {
 }
 
 func (e *events) reset() {
+	if e.joined != nil {
+		e.pool.put(e.joined)
+	}
 	e.start = e.pos
 	e.has, e.joined, e.tried, e.id, e.kind = false, nil, false, "", ""
 }
@@ -208,9 +213,10 @@ func (e *events) field(line []byte) {
 			e.from = e.to - len(value)
 			return
 		case e.joined == nil:
-			e.joined = append(make([]byte, 0, e.to-e.from+len(value)+1), e.buf[e.from:e.to]...)
+			e.join(e.buf[e.from:e.to])
 		}
-		e.joined = append(append(e.joined, '\n'), value...)
+		e.join([]byte("\n"))
+		e.join(value)
 	case "event":
 		e.kind = string(value)
 	case "id":
@@ -222,6 +228,20 @@ func (e *events) field(line []byte) {
 			e.retry = time.Duration(ms) * time.Millisecond
 		}
 	}
+}
+
+// join appends to the lines of data. Growing by a quarter, as append does,
+// would leave several times the size behind.
+func (e *events) join(data []byte) {
+	if need := len(e.joined) + len(data); need > cap(e.joined) {
+		grown := e.pool.get(max(need, 2*cap(e.joined)))[:0]
+		grown = append(grown, e.joined...)
+		if e.joined != nil {
+			e.pool.put(e.joined)
+		}
+		e.joined = grown
+	}
+	e.joined = append(e.joined, data...)
 }
 
 // line returns the next line without its end. The last line of a stream may

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 
 const (
 	maxRedirects = 5
+	maxStale     = 3 // attempts that met a connection the server had closed
 	// Of attempts to resume a stream that brought nothing new, so many may be
 	// in a row: those that failed, and those that were answered by a stream.
 	maxFailed, maxEmpty = 5, 100
@@ -187,11 +189,20 @@ func HeaderValue(s string) string {
 // It is sent again only where the server has refused it unread.
 func (c *Conn) exchange(ctx context.Context, r *request) error {
 	s := c.before(r)
-	renewed, reversioned := false, false
+	renewed, reversioned, stale := false, false, 0
 	for {
 		r.slot.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)
 		if err != nil {
+			if unwritten(err) {
+				r.slot.Refused()
+			}
+			// net/http keeps connections that the server has closed until it
+			// notices. It cannot send the request again, this can.
+			if stale < maxStale && !r.slot.Begun() && closed(err) {
+				stale++
+				continue
+			}
 			return c.uncertain(r, err)
 		}
 		if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
@@ -237,6 +248,20 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 }
 
 func quoted(version string) []byte { return strconv.AppendQuote(nil, version) }
+
+// unwritten reports whether the request could not be written to its end, so
+// that no server can have acted on it.
+func unwritten(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && (op.Op == "write" || op.Op == "readfrom")
+}
+
+// closed reports whether the network connection had been there and was lost.
+func closed(err error) bool {
+	var op *net.OpError
+	return errors.Is(err, io.EOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write" || op.Op == "readfrom") ||
+		strings.Contains(err.Error(), "server closed idle connection")
+}
 
 // gone ends the connection if it was there once.
 func (c *Conn) gone(r *request, f *failure) error {
@@ -365,7 +390,7 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 		}
 		// The answer may wait where the stream was cut.
 		for resp = nil; resp == nil; {
-			if failed > maxFailed || empty > maxEmpty {
+			if failed == maxFailed || empty == maxEmpty {
 				e.free()
 				return c.uncertain(r, fmt.Errorf("%w; giving up resuming it after %d attempts", err, failed+empty))
 			}
