@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -80,7 +79,8 @@ const maxParts = 100_000
 func readResult(server *Server, tool string, result []byte) ToolResult {
 	var (
 		r       ToolResult
-		c       = contents{server: server}
+		few     [4]string
+		c       = contents{server: server, texts: few[:0]}
 		m       = readMembers(result).unwrapped()
 		lacking = m.lacking(tool)
 	)
@@ -88,22 +88,18 @@ func readResult(server *Server, tool string, result []byte) ToolResult {
 	if !raw.Null(m.structured) {
 		r.Structured = bytes.Clone(raw.Repair(m.structured))
 	}
-	var forUser []part
-	more := 0
-	for value := range elements(m.content) {
-		if c.parts++; c.parts > maxParts {
-			more++
-		} else if p := readPart(value); p.isForUser() {
-			forUser = append(forUser, p)
-		} else {
-			c.add(p)
+	if len(m.content) > 0 && m.content[0] == '[' {
+		for value := range raw.Elements(m.content) {
+			c.take(value)
 		}
+	} else if !raw.Null(m.content) {
+		c.take(m.content) // a string or one object, meant as a list of it
 	}
 	if !c.readable() && len(c.images) == 0 && (r.Structured == nil || r.IsError) {
-		for _, p := range forUser {
+		for _, p := range c.forUser {
 			c.add(p)
 		}
-		forUser = nil
+		c.forUser = nil
 	}
 	r.Images = c.images
 	if !c.readable() {
@@ -125,11 +121,11 @@ func readResult(server *Server, tool string, result []byte) ToolResult {
 		}
 	}
 	c.write(c.clean(lacking))
-	if n := len(forUser); n > 0 {
+	if n := len(c.forUser); n > 0 {
 		c.note("left out " + count(n, "part") + " meant only for the user")
 	}
-	if more > 0 {
-		c.note("left out " + count(more, "more part"))
+	if n := c.parts - maxParts; n > 0 {
+		c.note("left out " + count(n, "more part"))
 	}
 	r.Content = c.content()
 	return r
@@ -189,26 +185,14 @@ func (m members) unwrapped() members {
 	return inner
 }
 
-// elements yields the parts of the content. A string or one object is meant as
-// a list of it.
-func elements(content []byte) iter.Seq[[]byte] {
-	if len(content) > 0 && content[0] == '[' {
-		return raw.Elements(content)
-	}
-	return func(yield func([]byte) bool) {
-		if !raw.Null(content) {
-			yield(content)
-		}
-	}
-}
-
 // contents collects what a model gets to see.
 type contents struct {
-	server *Server
-	texts  []string
-	images []Image
-	parts  int // of the result, so far
-	hidden int // characters that were removed
+	server  *Server
+	texts   []string
+	images  []Image
+	forUser []part // not in texts and images
+	parts   int    // of the result, so far
+	hidden  int    // characters that were removed
 }
 
 // maxNote bounds the JSON in a note, and the parts of other notes, in bytes.
@@ -294,7 +278,19 @@ func (c *contents) excerpt(value []byte) string {
 	return fmt.Sprintf("%s… (%d bytes)", c.clean(string(raw.Repair(value[:n]))), len(value))
 }
 
-// add takes one part of the content. A member of a wrong type counts as
+// take takes one part of the content, unless it is for the user.
+func (c *contents) take(value []byte) {
+	if c.parts++; c.parts > maxParts {
+		return
+	}
+	if p := readPart(value); p.isForUser() {
+		c.forUser = append(c.forUser, p)
+	} else {
+		c.add(p)
+	}
+}
+
+// add reads one part of the content. A member of a wrong type counts as
 // absent: it must not cost the part.
 func (c *contents) add(p part) {
 	if raw.IsString(p.whole) {

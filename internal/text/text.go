@@ -16,6 +16,7 @@ package text
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/bits"
 	"strings"
 	"unicode/utf8"
@@ -62,12 +63,24 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	}
 	in := value[1 : len(value)-1]
 	if bytes.IndexByte(in, '\\') < 0 {
-		n := printable(in)
+		// Each block is copied while it is in the cache.
+		const block = 8 << 10
+		var out strings.Builder
+		out.Grow(len(in))
+		for out.Len() < len(in) {
+			next := in[out.Len():min(out.Len()+block, len(in))]
+			if !printable(next) {
+				break
+			}
+			out.Write(next)
+		}
+		n := out.Len()
 		if n == len(in) {
-			return string(in), 0, true
+			return out.String(), 0, true
 		}
 		if utf8.Valid(in[n:]) {
-			clean, hidden = remove(string(in), n, false)
+			out.Write(in[n:])
+			clean, hidden = remove(out.String(), n, false)
 			return clean, hidden, true
 		}
 	}
@@ -77,23 +90,20 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	for {
 		n := unescaped(in)
 		out, in = append(out, in[:n]...), in[n:]
-		if len(in) < 2 || in[0] != '\\' {
+		if n = simpleEscape(in); n == 0 {
 			break
 		}
-		c := in[1]
-		switch c {
+		switch in[1] {
 		case 'n':
-			c = '\n'
+			out = append(out, '\n')
 		case 't':
-			c = '\t'
-		case '"', '\\', '/':
+			out = append(out, '\t')
+		case 'r':
+			out = append(out, "\r\n"...)
 		default:
-			c = 0
+			out = append(out, in[1])
 		}
-		if c == 0 {
-			break
-		}
-		out, in = append(out, c), in[2:]
+		in = in[n:]
 	}
 	n := len(out)
 	if len(in) > 0 {
@@ -103,9 +113,26 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	return clean, hidden, true
 }
 
+// simpleEscape returns the length of the escape at the start of s if nobody
+// has to look at what it stands for, else 0.
+func simpleEscape(s []byte) int {
+	if len(s) < 2 || s[0] != '\\' {
+		return 0
+	}
+	switch s[1] {
+	case 'n', 't', '"', '\\', '/':
+		return 2
+	case 'r':
+		if len(s) >= 4 && s[2] == '\\' && s[3] == 'n' {
+			return 4
+		}
+	}
+	return 0
+}
+
 func valid(s string, prompt bool) (string, int) {
 	i := plain(s)
-	if !utf8.ValidString(s[i:]) {
+	if i < len(s) && !utf8.ValidString(s[i:]) {
 		s = string([]rune(s)) // U+FFFD for each byte that is not UTF-8
 	}
 	return remove(s, i, prompt)
@@ -263,86 +290,90 @@ func controlString(s string) int {
 }
 
 // plain returns the length of the ASCII text at the start of s that holds
-// nothing to remove.
+// nothing to remove, or a little less.
 func plain(s string) int {
-	i := 0
-	for ; i+32 <= len(s); i += 32 {
-		if (foreign(word(s, i))|foreign(word(s, i+8))|foreign(word(s, i+16))|foreign(word(s, i+24)))&highest != 0 {
+	in := view(s)
+	for len(in) >= 32 {
+		w := in[:32]
+		if (foreign(word(w))|foreign(word(w[8:]))|foreign(word(w[16:]))|foreign(word(w[24:])))&highest != 0 {
 			break
 		}
+		in = in[32:]
 	}
-	for i < len(s) && isPlain(s[i]) {
-		i++
-	}
-	return i
+	return len(s) - len(in)
 }
 
-// printable is plain for text without tabs and newlines, and twice as fast.
-func printable(s []byte) int {
-	i := 0
-	for ; i+32 <= len(s); i += 32 {
-		a, b, c, d := word(s, i), word(s, i+8), word(s, i+16), word(s, i+24)
-		// Bytes above ASCII, those below the space, and 0x7f.
-		if (a|b|c|d|(a-' '*each)|(b-' '*each)|(c-' '*each)|(d-' '*each)|(a+each)|(b+each)|(c+each)|(d+each))&highest != 0 {
-			break
+// printable reports whether s is ASCII without control characters. It is what
+// plain texts are copied at the speed of.
+func printable(s []byte) bool {
+	for len(s) >= 32 {
+		w := s[:32]
+		a, b, c, d := word(w), word(w[8:]), word(w[16:]), word(w[24:])
+		// Bytes below the space and above 0x7e, without carries: the first
+		// such byte is found whatever those behind it do.
+		if ((a-' '*each)|(a+each)|(b-' '*each)|(b+each)|(c-' '*each)|(c+each)|(d-' '*each)|(d+each))&highest != 0 {
+			return false
+		}
+		s = s[32:]
+	}
+	for _, c := range s {
+		if c < ' ' || c >= 0x7f {
+			return false
 		}
 	}
-	for i < len(s) && s[i] >= ' ' && s[i] < 0x7f {
-		i++
-	}
-	return i
+	return true
 }
 
-func isPlain(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' }
-
-// unescaped is plain for the inside of a JSON string: it also ends at an escape.
+// unescaped returns the length of the plain text at the start of s, the inside
+// of a JSON string, up to the first escape.
 func unescaped(s []byte) int {
-	i := 0
-	for ; i+8 <= len(s); i += 8 {
-		w := word(s, i)
+	in := s
+	for ; len(in) >= 8; in = in[8:] {
+		w := word(in)
 		if found := (foreign(w) | equal(w, '\\')) & highest; found != 0 {
-			return i + bits.TrailingZeros64(found)/8
+			return len(s) - len(in) + bits.TrailingZeros64(found)/8
 		}
 	}
-	for i < len(s) && isPlain(s[i]) && s[i] != '\\' {
-		i++
+	for len(in) > 0 && isPlain(in[0]) && in[0] != '\\' {
+		in = in[1:]
 	}
-	return i
+	return len(s) - len(in)
 }
 
 // skip returns where the next character is, from s[i] on, that look has to
 // decide about.
 func skip(s string, i int, prompt bool) int {
-	for {
-		for ; i+8 <= len(s); i += 8 {
-			w := word(s, i)
+	for in := view(s)[i:]; ; {
+		for ; len(in) >= 8; in = in[8:] {
+			w := word(in)
 			found := foreign(w)&^w | equal(w, 0xc2) | equal(w, 0xf3) // the first bytes of what goes
 			if prompt {
 				found |= equal(w, 0xe2) | equal(w, 0xef)
 			}
 			if found &= highest; found != 0 {
-				i += bits.TrailingZeros64(found) / 8
+				in = in[bits.TrailingZeros64(found)/8:]
 				break
 			}
 		}
-		if i+8 > len(s) {
-			for i < len(s) && isPlain(s[i]) {
-				i++
+		if len(in) < 8 {
+			for len(in) > 0 && isPlain(in[0]) {
+				in = in[1:]
 			}
 		}
-		if i+1 >= len(s) || s[i] != '\r' || s[i+1] != '\n' {
-			return i
+		if len(in) < 2 || in[0] != '\r' || in[1] != '\n' {
+			return len(s) - len(in)
 		}
-		i += 2
+		in = in[2:]
 	}
 }
 
-// word returns 8 bytes of s, the first one lowest.
-func word[T string | []byte](s T, i int) uint64 {
-	s = s[i : i+8]
-	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
-		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
-}
+func isPlain(c byte) bool { return c >= ' ' && c < 0x7f || c == '\n' || c == '\t' }
+
+// view returns the bytes of s, which must not be changed.
+func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
+
+// word returns the first 8 bytes of b, the first one lowest.
+func word(b []byte) uint64 { return binary.LittleEndian.Uint64(b) }
 
 const (
 	each    = 0x0101010101010101
