@@ -61,10 +61,8 @@ func (d descendant) exited() bool {
 // meanwhile.
 func (t *tree) collect(leader int) { t.walk(leader, func(descendant) {}) }
 
-// freeze stops the leader's group and all other descendants, so that none
-// starts another, and collects them. What is stopped is to be killed.
+// freeze collects the descendants and stops each, so that it starts no other.
 func (t *tree) freeze(leader int) {
-	unix.Kill(-leader, unix.SIGSTOP)
 	for _, d := range t.held {
 		unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0)
 	}

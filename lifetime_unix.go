@@ -46,7 +46,7 @@ const (
 	// groupTime bounds the wait for the group to be empty. A member whose new
 	// parent does not care for it, as in a container with a poor init, stays
 	// in the group as a zombie for ever.
-	groupTime = 100 * time.Millisecond
+	groupTime = 20 * time.Millisecond
 )
 
 // launch starts the command in a process group of its own.
@@ -120,17 +120,22 @@ func (p *process) BeforeStop() {
 	}
 }
 
-// Terminate implements stdio.Process. A process that somebody has stopped must
-// run to see the signal.
+// Terminate implements stdio.Process. The group stands still while the tree is
+// collected: what it started meanwhile, and then died of the signal, would not
+// be found any more. A process that somebody else has stopped gets to see the
+// signal, too.
 func (p *process) Terminate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.reaped {
-		p.tree.collect(p.command.Process.Pid)
-		p.terminated = true
-		syscall.Kill(-p.command.Process.Pid, syscall.SIGTERM)
-		syscall.Kill(-p.command.Process.Pid, syscall.SIGCONT)
+	if p.reaped {
+		return
 	}
+	group := -p.command.Process.Pid
+	syscall.Kill(group, syscall.SIGSTOP)
+	p.tree.collect(p.command.Process.Pid)
+	p.terminated = true
+	syscall.Kill(group, syscall.SIGTERM)
+	syscall.Kill(group, syscall.SIGCONT)
 }
 
 // Kill implements stdio.Process.
@@ -146,9 +151,11 @@ func (p *process) Kill() {
 	p.killAll()
 }
 
-// killAll kills the group, then what had left it.
+// killAll kills the group, then what had left it. Stopped processes start no
+// others that would be missed.
 func (p *process) killAll() {
 	if !p.reaped {
+		syscall.Kill(-p.command.Process.Pid, syscall.SIGSTOP)
 		p.tree.freeze(p.command.Process.Pid)
 		syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 		p.tree.kill()

@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	serverVariable = "MCPTEST_SERVER"
+	// ServerVariable names the server that Main plays.
+	ServerVariable = "MCPTEST_SERVER"
 	// MarkVariable marks the environment of all that a test starts.
 	MarkVariable = "MCPTEST_MARK"
 )
@@ -27,7 +28,7 @@ const (
 // Main plays the server that the environment names, and then exits. Without
 // one it returns. TestMain calls it first.
 func Main(servers map[string]func(*Peer)) {
-	name := os.Getenv(serverVariable)
+	name := os.Getenv(ServerVariable)
 	if name == "" {
 		return
 	}
@@ -48,7 +49,7 @@ func Command(t testing.TB, name string, env ...string) (command string, environm
 		t.Fatal(err)
 	}
 	// A program under the race detector waits a second before it exits.
-	environment = append([]string{serverVariable + "=" + name, MarkVariable + "=" + Mark(t), "GORACE=atexit_sleep_ms=0"}, env...)
+	environment = append([]string{ServerVariable + "=" + name, MarkVariable + "=" + Mark(t), "GORACE=atexit_sleep_ms=0"}, env...)
 	if runtime.GOOS == "windows" {
 		environment = append(environment, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}
@@ -220,6 +221,10 @@ func (p *Peer) Print(text string) {
 // them: the SDK sends a cancellation in a goroutine of its own.
 func NoLeaks(t testing.TB) {
 	t.Helper()
+	if r, w, err := os.Pipe(); err == nil { // the first one makes descriptors of the runtime's
+		r.Close()
+		w.Close()
+	}
 	goroutines, files := runtime.NumGoroutine(), descriptors()
 	t.Cleanup(func() {
 		var left string
@@ -230,7 +235,7 @@ func NoLeaks(t testing.TB) {
 				left += fmt.Sprintf("%d goroutines more:\n%s\n", n-goroutines, stacks[:runtime.Stack(stacks, true)])
 			}
 			if n := descriptors(); n > files {
-				left += fmt.Sprintf("%d descriptors more\n", n-files)
+				left += fmt.Sprintf("%d descriptors more, of %v\n", n-files, open())
 			}
 			if processes := Processes(Mark(t)); len(processes) > 0 {
 				left += fmt.Sprintf("processes: %v\n", processes)
@@ -244,11 +249,24 @@ func NoLeaks(t testing.TB) {
 }
 
 func descriptors() int {
+	if runtime.GOOS == "windows" {
+		return 0 // under Wine there is /proc, with descriptors of Wine's own
+	}
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return 0 // not on this system
 	}
 	return len(entries)
+}
+
+// open returns what the descriptors of this process stand for.
+func open() (targets []string) {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range entries {
+		target, _ := os.Readlink("/proc/self/fd/" + entry.Name())
+		targets = append(targets, entry.Name()+" "+target)
+	}
+	return targets
 }
 
 // Processes returns the processes with the mark in their environment, and
