@@ -1,0 +1,162 @@
+package main
+
+// This file is the server that all clients speak to. It answers from bytes
+// that it has ready.
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
+)
+
+// A scripted server has results by the name of a case.
+type scripted struct {
+	tools int
+
+	mu      sync.Mutex
+	results map[string]string
+	list    string
+	changes int // lists that differ from the one before; 0 means that none do
+}
+
+func newScripted(tools int) *scripted {
+	return &scripted{tools: tools, results: map[string]string{}}
+}
+
+// result returns the result of a case, made at the first time. mu is held.
+func (s *scripted) result(give string) string {
+	if s.results[give] == "" {
+		lines := func(n int) string { return mcptest.Text(strings.Repeat(strings.Repeat("x", 79)+"\n", n/80)) }
+		switch give {
+		case "1 MiB text":
+			s.results[give] = lines(1 << 20)
+		case "32 MiB text":
+			s.results[give] = lines(32 << 20)
+		case "4 MiB image":
+			png := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("pixels, "), 4<<20/8)...)
+			s.results[give] = `{"content":[{"type":"image","mimeType":"image/png","data":"` + base64.StdEncoding.EncodeToString(png) + `"}]}`
+		default:
+			s.results[give] = mcptest.Text("hello")
+		}
+	}
+	return s.results[give]
+}
+
+// answer returns the result of a request, "" for what is not one.
+func (s *scripted) answer(m tap.Message) string {
+	switch m.Method {
+	case "initialize":
+		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`
+	case "tools/list":
+		return s.toolList()
+	case "tools/call":
+		give, _ := raw.String(raw.Member(raw.Member(m.Params, "arguments"), "give"))
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if give == "change" {
+			s.changes++
+		}
+		return s.result(give)
+	}
+	return ""
+}
+
+// toolList is a list of tools with a schema of about a kilobyte each.
+func (s *scripted) toolList() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.list == "" {
+		var list strings.Builder
+		for i := range s.tools {
+			var properties []string
+			for p := range 8 {
+				properties = append(properties, fmt.Sprintf(`"property_%d":{"type":"string","description":"What the property number %d of this tool is for, in a sentence."}`, p, p))
+			}
+			fmt.Fprintf(&list, `,{"name":"tool_%d","description":"Does the thing number %d.","inputSchema":{"type":"object","properties":{%s}}}`, i, i, strings.Join(properties, ","))
+		}
+		s.list = `{"tools":[` + list.String()[1:] + `]}`
+	}
+	if s.changes == 0 {
+		return s.list
+	}
+	s.changes++
+	return strings.Replace(s.list, "the thing number 0.", fmt.Sprintf("thing %d.", s.changes), 1)
+}
+
+const methodNotFound = `"error":{"code":-32601,"message":"Method not found"}`
+
+// envelope is the answer to a message, nil for none.
+func (s *scripted) envelope(m tap.Message) []byte {
+	if m.ID == nil || m.Method == "" {
+		return nil
+	}
+	body := methodNotFound
+	if result := s.answer(m); result != "" {
+		body = `"result":` + result
+	}
+	return []byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + body + "}\n")
+}
+
+func serve(transport string) {
+	if transport == "stdio" {
+		tools, _ := strconv.Atoi(os.Getenv("BENCH_TOOLS"))
+		s := newScripted(tools)
+		peer := mcptest.NewPeer(os.Stdin, os.Stdout)
+		for {
+			r, ok := peer.Read()
+			if !ok {
+				return
+			}
+			if m, _, err := tap.Parse([]byte(r.Raw)); err == nil {
+				peer.Print(string(s.envelope(m)))
+			}
+		}
+	}
+	var mu sync.Mutex
+	servers := map[string]*scripted{}
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			w.WriteHeader(http.StatusMethodNotAllowed)
+			return
+		}
+		mu.Lock()
+		s := servers[r.URL.Path]
+		if s == nil {
+			tools, _ := strconv.Atoi(strings.Trim(r.URL.Path, "/"))
+			s = newScripted(tools)
+			servers[r.URL.Path] = s
+		}
+		mu.Unlock()
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return
+		}
+		m, _, err := tap.Parse(body)
+		answer := s.envelope(m)
+		if err != nil || answer == nil {
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Write(answer)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Printf("http://%s\n", listener.Addr())
+	go http.Serve(listener, http.HandlerFunc(handler)) // ends with the program
+	io.Copy(io.Discard, os.Stdin)
+}
