@@ -188,6 +188,26 @@ func schemasIn(k keyword, v *node) holds {
 	return noSchema
 }
 
+// schemas yields the schemas in n with their keywords, under the names of a map
+// of them.
+func (n *node) schemas(yield func(k keyword, sub member) bool) {
+	for _, m := range n.list('{') {
+		k := keywordOf(m.name)
+		subs := m.value.members
+		switch schemasIn(k, m.value) {
+		case noSchema:
+			continue
+		case oneSchema:
+			subs = []member{{"", m.value}}
+		}
+		for _, sub := range subs {
+			if !yield(k, sub) {
+				return
+			}
+		}
+	}
+}
+
 // has reports whether a set of keywords holds k.
 func has(set uint64, k keyword) bool { return set>>k&1 != 0 }
 

@@ -19,7 +19,6 @@ type renaming struct {
 func newRenaming(n *node) *renaming {
 	var r renaming
 	taken := map[string]bool{}
-	var walk func(*node)
 	noted := map[string]bool{}
 	note := func(name string) {
 		if !noted[name] && !legalName(name) {
@@ -27,38 +26,26 @@ func newRenaming(n *node) *renaming {
 		}
 		noted[name], taken[name] = true, true
 	}
+	var walk func(*node)
 	walk = func(n *node) {
-		if n.kind != '{' {
-			return
+		for _, name := range n.get("required").list('[') {
+			if name.value.is('"') {
+				note(name.value.string())
+			}
 		}
-		for _, m := range n.members {
-			k := keywordOf(m.name)
-			if k == kwRequired && m.value.is('[') {
-				for _, name := range m.value.members {
-					if name.value.is('"') {
-						note(name.value.string())
-					}
+		for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
+			for _, dependent := range n.get(keyword).list('{') {
+				taken[dependent.name] = true
+				for _, name := range dependent.value.list('[') {
+					taken[name.value.string()] = true
 				}
 			}
-			if k == kwDependentRequired || k == kwDependentSchemas || k == kwDependencies {
-				for _, dependent := range m.value.list('{') {
-					taken[dependent.name] = true
-					for _, name := range dependent.value.list('[') {
-						taken[name.value.string()] = true
-					}
-				}
+		}
+		for k, sub := range n.schemas {
+			if k == kwProperties {
+				note(sub.name)
 			}
-			switch schemasIn(k, m.value) {
-			case oneSchema:
-				walk(m.value)
-			case listOfSchemas, namedSchemas:
-				for _, sub := range m.value.members {
-					if k == kwProperties {
-						note(sub.name)
-					}
-					walk(sub.value)
-				}
-			}
+			walk(sub.value)
 		}
 	}
 	walk(n)

@@ -112,18 +112,21 @@ type compiler struct {
 
 type pending struct {
 	shape *shape
-	state [][]located
+	state
+}
+
+type state struct {
+	sure [][]located // the alternatives; without any, nothing is certain
+	may  []located   // all schemas that may apply, for their names; none where no name is new
 }
 
 // located is a schema and the resource it belongs to.
 type located struct{ schema, base *node }
 
 func (c *compiler) compile() *shape {
-	state, ok := c.closure(located{c.doc.root, c.doc.root}, 0)
-	if !ok {
-		return nil
-	}
-	root := c.state(state)
+	at := located{c.doc.root, c.doc.root}
+	sure, _ := c.closure(at, 0)
+	root := c.shape(state{sure, c.reach(nil, at)})
 	for len(c.queue) > 0 {
 		next := c.queue[0]
 		c.queue = c.queue[1:]
@@ -132,16 +135,16 @@ func (c *compiler) compile() *shape {
 	return root
 }
 
-// state returns the shape of a state, to be filled later.
-func (c *compiler) state(state [][]located) *shape {
-	if c.work <= 0 {
+// shape returns the shape of a state, to be filled later.
+func (c *compiler) shape(st state) *shape {
+	if slices.ContainsFunc(st.sure, func(all []located) bool { return len(all) == 0 }) {
+		st.sure = nil
+	}
+	if c.work <= 0 || len(st.sure)+len(st.may) == 0 {
 		return nil
 	}
 	var key []byte
-	for _, all := range state {
-		if len(all) == 0 {
-			return nil
-		}
+	for _, all := range append(slices.Clip(st.sure), st.may) {
 		for _, l := range all {
 			id, ok := c.ids[l.schema]
 			if !ok {
@@ -157,9 +160,30 @@ func (c *compiler) state(state [][]located) *shape {
 	if !ok {
 		s = &shape{}
 		c.known[string(key)] = s
-		c.queue = append(c.queue, pending{s, state})
+		c.queue = append(c.queue, pending{s, st})
 	}
 	return s
+}
+
+// reach adds l to the schemas that may apply, and those that then may, too.
+func (c *compiler) reach(all []located, l located) []located {
+	if c.work -= len(all); c.names == nil || c.work <= 0 || !l.schema.is('{') ||
+		slices.ContainsFunc(all, func(known located) bool { return known.schema == l.schema }) {
+		return all
+	}
+	l.base = baseOf(l.schema, l.base)
+	all = append(all, l)
+	if ref, ok := reference(l.schema); ok {
+		if target, base := c.doc.find(ref, l.base); target != nil {
+			all = c.reach(all, located{target, base})
+		}
+	}
+	for k, sub := range l.schema.schemas {
+		if has(inPlaceKeywords, k) {
+			all = c.reach(all, located{sub.value, l.base})
+		}
+	}
+	return all
 }
 
 // telling are the keywords that say something about types or names.
@@ -271,14 +295,14 @@ func (c *compiler) allowed(n *node) types {
 
 // fill says in s what is certain about the values of the state. When the work
 // runs out, that is nothing.
-func (c *compiler) fill(s *shape, state [][]located) {
+func (c *compiler) fill(s *shape, st state) {
 	defer func() {
 		if c.work <= 0 {
 			*s = shape{allowed: anyType}
 		}
 	}()
-	var objects, arrays [][]located
-	for _, all := range state {
+	objects, arrays := state{may: st.may}, state{may: st.may}
+	for _, all := range st.sure {
 		allowed := anyType
 		for _, l := range all {
 			allowed &= c.allowed(l.schema)
@@ -286,68 +310,72 @@ func (c *compiler) fill(s *shape, state [][]located) {
 		}
 		s.allowed |= allowed
 		if allowed&isObject != 0 {
-			objects = append(objects, all)
+			objects.sure = append(objects.sure, all)
 		}
 		if allowed&isArray != 0 {
-			arrays = append(arrays, all)
+			arrays.sure = append(arrays.sure, all)
 		}
 	}
 	if s.allowed == 0 {
 		s.allowed = anyType
 	}
-	if len(objects) > 0 {
-		c.fillObject(s, objects)
+	c.fillObject(s, objects)
+	longest := 0
+	for l := range arrays.schemas {
+		prefix, _ := arrayParts(l.schema)
+		longest = max(longest, len(prefix))
 	}
-	if len(arrays) > 0 {
-		longest := 0
-		for _, all := range arrays {
-			for _, l := range all {
-				prefix, _ := arrayParts(l.schema)
-				longest = max(longest, len(prefix))
+	for i := range min(longest, maxPrefix) {
+		s.prefix = append(s.prefix, c.part(arrays, step{item: i}))
+	}
+	if longest <= maxPrefix {
+		s.items = c.part(arrays, step{item: longest})
+	}
+}
+
+// schemas yields all schemas of a state.
+func (st state) schemas(yield func(located) bool) {
+	for _, all := range append(slices.Clip(st.sure), st.may) {
+		for _, l := range all {
+			if !yield(l) {
+				return
 			}
-		}
-		for i := range min(longest, maxPrefix) {
-			s.prefix = append(s.prefix, c.part(arrays, func(n *node) *node { return item(n, i) }))
-		}
-		if longest <= maxPrefix {
-			s.items = c.part(arrays, func(n *node) *node { return item(n, longest) })
 		}
 	}
 }
 
-func (c *compiler) fillObject(s *shape, objects [][]located) {
-	seen := map[string]bool{}
+func (c *compiler) fillObject(s *shape, objects state) {
 	required := map[string]bool{}
-	for _, all := range objects {
-		for _, l := range all {
-			demands(l.schema, required, 0)
-			for _, m := range l.schema.get("properties").list('{') {
-				if seen[m.name] {
-					continue
-				}
-				if c.work -= 2; c.work <= 0 {
-					return
-				}
-				seen[m.name] = true
-				p := property{name: m.name}
-				if c.names != nil {
-					p.alias = c.names.names[m.name]
-					s.aliased = s.aliased || p.alias != ""
-				}
-				p.shape = c.part(objects, func(n *node) *node { return c.property(n, m.name) })
-				s.props = append(s.props, p)
+	seen := map[string]bool{}
+	add := func(name string) {
+		alias := ""
+		if c.names != nil {
+			alias = c.names.names[name]
+		}
+		if c.work -= 2; c.work <= 0 || seen[name] {
+			return
+		}
+		seen[name] = true
+		s.aliased = s.aliased || alias != ""
+		s.props = append(s.props, property{name: name, alias: alias, shape: c.part(objects, step{name: name, item: -1, named: true})})
+	}
+	for l := range objects.schemas {
+		demands(l.schema, required, 0)
+		for _, m := range l.schema.get("properties").list('{') {
+			add(m.name)
+		}
+	}
+	for i := range objects.may { // what is required only has a new name, too
+		for _, m := range objects.may[i].schema.get("required").list('[') {
+			if name := m.value.string(); m.value.is('"') && c.names.names[name] != "" {
+				add(name)
 			}
 		}
 	}
 	for i := range s.props {
 		s.props[i].required = required[s.props[i].name]
 	}
-	s.rest = c.part(objects, func(n *node) *node {
-		if n.get("patternProperties") != nil {
-			return nil
-		}
-		return n.get("additionalProperties")
-	})
+	s.rest = c.part(objects, step{item: -1})
 	if len(s.props) > fewNames {
 		s.index = make(map[string]int, len(s.props))
 		for i, p := range s.props {
@@ -361,16 +389,32 @@ func (c *compiler) fillObject(s *shape, objects [][]located) {
 	}
 }
 
-// part is the shape of a part of a value. The function returns what one schema
-// says about the part: nil when nothing, false when it cannot be there.
-func (c *compiler) part(state [][]located, of func(*node) *node) *shape {
-	var union [][]located
+// A step leads from a value to a part of it: an item, or else the property of a
+// name, or one that no schema names.
+type step struct {
+	item  int // -1 for properties
+	name  string
+	named bool
+}
+
+// part is the shape of a part of a value.
+func (c *compiler) part(of state, to step) *shape {
+	var may []located
+	for _, l := range of.may {
+		for _, sub := range c.may(l.schema, to) {
+			may = c.reach(may, located{sub, l.base})
+		}
+	}
+	return c.shape(state{c.surePart(of.sure, to), may})
+}
+
+func (c *compiler) surePart(of [][]located, to step) (union [][]located) {
 alternatives:
-	for _, all := range state {
+	for _, all := range of {
 		product := [][]located{{}}
 		for _, l := range all {
 			c.work--
-			sub := of(l.schema)
+			sub := c.sure(l.schema, to)
 			if sub == nil {
 				continue
 			}
@@ -387,16 +431,21 @@ alternatives:
 			return nil
 		}
 	}
-	if len(union) == 0 {
-		return nil
-	}
-	return c.state(union)
+	return union
 }
 
-// property is what n says about a property.
-func (c *compiler) property(n *node, name string) *node {
-	if props := n.get("properties"); props.is('{') {
-		if v := c.doc.member(props, name); v != nil {
+// sure is what n says for certain about a part: nil when nothing, false when it
+// cannot be there.
+func (c *compiler) sure(n *node, to step) *node {
+	if to.item >= 0 {
+		prefix, rest := arrayParts(n)
+		if to.item < len(prefix) {
+			return prefix[to.item].value
+		}
+		return rest
+	}
+	if props := n.get("properties"); to.named && props.is('{') {
+		if v := c.doc.member(props, to.name); v != nil {
 			return v
 		}
 	}
@@ -404,6 +453,18 @@ func (c *compiler) property(n *node, name string) *node {
 		return nil
 	}
 	return n.get("additionalProperties")
+}
+
+// may is all that n says about a part, if only in some cases.
+func (c *compiler) may(n *node, to step) []*node {
+	if to.item >= 0 {
+		return []*node{c.sure(n, to), n.get("contains"), n.get("unevaluatedItems")}
+	}
+	subs := []*node{c.sure(n, to), n.get("additionalProperties"), n.get("unevaluatedProperties")}
+	for _, m := range n.get("patternProperties").list('{') {
+		subs = append(subs, m.value)
+	}
+	return subs
 }
 
 // list is the members of a value of the kind, none for another.
@@ -425,14 +486,6 @@ func arrayParts(n *node) (prefix []member, rest *node) {
 		return items.members, n.get("additionalItems")
 	}
 	return nil, items
-}
-
-func item(n *node, i int) *node {
-	prefix, rest := arrayParts(n)
-	if i < len(prefix) {
-		return prefix[i].value
-	}
-	return rest
 }
 
 // demands notes the properties that n requires, if only in some cases.

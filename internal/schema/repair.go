@@ -15,8 +15,8 @@ import (
 )
 
 // Repair returns the arguments as the server takes them. Nothing, white space
-// and null are an object without members; a string that holds an object is that
-// object. In the object:
+// and null are an object without members, and so is a string of nothing else; a
+// string that holds an object is that object. In the object:
 //
 //   - A string where the schema allows none is decoded, where it is the text of
 //     an object, array, number, integer or boolean that is allowed.
@@ -37,7 +37,10 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 	}
 	if arguments[0] == '"' && raw.Valid(arguments) {
 		inner := bytes.Trim(raw.AppendString(nil, arguments), " \t\r\n")
-		if len(inner) == 0 || inner[0] != '{' {
+		if len(inner) == 0 {
+			return json.RawMessage("{}"), nil
+		}
+		if inner[0] != '{' {
 			return nil, p.refuse("they are a string, not an object")
 		}
 		arguments = inner

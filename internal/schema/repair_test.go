@@ -24,6 +24,8 @@ func TestRepairOuterForm(t *testing.T) {
 			" \n":                        `{}`,
 			`null`:                       `{}`,
 			` {} `:                       `{}`,
+			`""`:                         `{}`,
+			`" \n\t"`:                    `{}`,
 			`"{\"path\":\"a\\n\"}"`:      `{"path":"a\n"}`,
 			`" {\"a\":1} "`:              `{"a":1}`,
 			`{"a":"\ud83d"}`:             `{"a":"\ufffd"}`,
@@ -46,7 +48,6 @@ func TestRepairOuterForm(t *testing.T) {
 			`42`:                       "they are a number, not an object",
 			`true`:                     "they are a boolean, not an object",
 			`"text"`:                   "they are a string, not an object",
-			`""`:                       "they are a string, not an object",
 			`"\"{}\""`:                 "they are a string, not an object",
 			`"{\"path\":"`:             "the JSON text ends too early",
 			`{"a":1,"a":2}`:            `the key "a" is there twice`,
@@ -232,6 +233,21 @@ func TestRepairNames(t *testing.T) {
 		out, err := plan.Repair([]byte(in))
 		require.NoError(t, err)
 		assert.Equal(t, want, string(out), in)
+	}
+	for _, c := range []struct{ schema, in, want string }{
+		{`{"required":["$x"]}`, `{"_x":1}`, `{"$x":1}`},
+		{in(`{"required":["$x"]}`), `{"p":{"_x":1},"q":{"_x":1}}`, `{"p":{"$x":1},"q":{"_x":1}}`},
+		// Where one alternative says nothing, another's names are still new.
+		{in(`{"anyOf":[{"properties":{"l":{"items":{"properties":{"$x":{"type":"integer"}}}}}},{}]}`), `{"p":{"l":[{"_x":"1"}],"_x":1}}`, `{"p":{"l":[{"$x":"1"}],"_x":1}}`},
+		{in(`{"anyOf":[{"items":{"properties":{"$x":{}}}},{"type":"string"},{}]}`), `{"p":[{"_x":1}]}`, `{"p":[{"$x":1}]}`},
+		{in(`{"if":{},"then":{"properties":{"$x":{}}},"else":{"properties":{"a":{"properties":{"$x":{}}}}}}`), `{"p":{"_x":1,"a":{"_x":null}}}`, `{"p":{"$x":1,"a":{"$x":null}}}`},
+		{in(`{"patternProperties":{"^a":{"properties":{"$x":{}}}}}`), `{"p":{"a":{"_x":1}}}`, `{"p":{"a":{"$x":1}}}`},
+		{in(`{"not":{"required":["$x"]},"contains":{"properties":{"$x":{}}}}`), `{"p":[{"_x":1}]}`, `{"p":[{"$x":1}]}`},
+		{in(`{"dependentSchemas":{"a":{"properties":{"$x":{"type":"integer"}}}}}`), `{"p":{"_x":"1"}}`, `{"p":{"$x":"1"}}`},
+	} {
+		out, err := planFor(t, c.schema).Repair([]byte(c.in))
+		require.NoError(t, err)
+		assert.Equal(t, c.want, string(out), c.schema)
 	}
 	plan = planFor(t, `{"oneOf":[{"properties":{"k/1":{"const":1}}},{"properties":{"k/1":{"const":2},"k_1":{}}}]}`)
 	out, err := plan.Repair([]byte(`{"k_1_2":"1","k_1":0}`))

@@ -180,6 +180,12 @@ func renames(original, normal any) map[string]string {
 
 func properties(v any, names map[string]bool) {
 	if s, ok := v.(object); ok {
+		required, _ := s["required"].([]any)
+		for _, name := range required {
+			if name, ok := name.(string); ok {
+				names[name] = true
+			}
+		}
 		subschemas(s, func(sub any, property string) {
 			if property != "" {
 				names[property] = true
@@ -189,7 +195,7 @@ func properties(v any, names map[string]bool) {
 	}
 }
 
-var unlike = regexp.MustCompile(`[^a-zA-Z0-9.-]|_\d+$`)
+var unlike = regexp.MustCompile(`_\d+$|[^a-zA-Z0-9.-]`)
 
 func likeness(name string) string { return strings.Trim(unlike.ReplaceAllString(name, "_"), "_") }
 
