@@ -357,3 +357,62 @@ func TestManyCallers(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+func init() {
+	servers["tells secrets"] = func(p *mcptest.Peer) {
+		p.Print("key is " + os.Getenv("API_KEY") + "\n")
+		p.Call = func(mcptest.Request) {
+			fmt.Fprintln(os.Stderr, "cannot use", os.Getenv("API_KEY"), "of", os.Getenv("HOME"), os.Getenv("SHORT"))
+			os.Exit(7)
+		}
+		p.Serve()
+	}
+	servers["deaf"] = func(p *mcptest.Peer) { // stops reading at the first call
+		for {
+			r, _ := p.Read()
+			if r.Method == "tools/call" {
+				select {}
+			}
+			p.Answer(r)
+		}
+	}
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	server := stdioServer(t, "tells secrets", "API_KEY=hunter2-hunter2", "HOME=/home/somebody", "SHORT=short")
+	c := connect(t, server)
+	assert.Equal(t, []string{`skipped a line of output that is no JSON-RPC message: "key is [masked]"`}, c.Warnings())
+	_, err := call(t, c, `{}`)
+	assert.EqualError(t, err, `mcp server "test": calling tool "echo": server stopped: exit status 7; stderr: cannot use [masked] of /home/somebody short; the tool may have run`)
+	assert.ErrorIs(t, err, mcp.ErrServerStopped)
+	assert.NotErrorIs(t, err, mcp.ErrNotSent)
+	<-c.Done()
+	assert.EqualError(t, c.Err(), `mcp server "test": server stopped: exit status 7; stderr: cannot use [masked] of /home/somebody short`)
+}
+
+// A server that does not read its input holds up no caller, and what was never
+// written is known not to have been sent.
+func TestDeafServer(t *testing.T) {
+	server := stdioServer(t, "deaf")
+	server.StopTimeout = 100 * time.Millisecond
+	c := connect(t, server)
+	large := `{"a":"` + strings.Repeat("x", 4<<20) + `"}` // more than any pipe takes
+	var wg sync.WaitGroup
+	for i := range 200 {
+		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+			defer cancel()
+			_, err := c.Tools()[0].Handler(ctx, json.RawMessage(large))
+			assert.ErrorIs(t, err, context.DeadlineExceeded, i)
+		})
+	}
+	wg.Wait()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	_, err := c.Tools()[0].Handler(ctx, nil)
+	assert.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.ErrorIs(t, err, mcp.ErrNotSent)
+	start := time.Now()
+	require.NoError(t, c.Close())
+	assert.Less(t, time.Since(start), 2*time.Second)
+}
