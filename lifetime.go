@@ -18,7 +18,9 @@ type pipes struct {
 // startProcess starts the command with pipes that are plain files: os/exec
 // then copies nothing, and a process that inherits them and outlives the
 // server cannot hold up Wait. All ends are close-on-exec, so a server that is
-// started at the same time inherits none of them.
+// started at the same time inherits none of them. Go opens all files so; a
+// descriptor that the host was itself started with, without that flag, is
+// passed on as by any Go program.
 func startProcess(command *exec.Cmd) (_ *process, ours pipes, err error) {
 	var theirs []*os.File
 	defer func() {

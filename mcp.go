@@ -25,6 +25,27 @@
 // its output. There is no restart behind the caller's back: tool calls have
 // effects, and a server may hold state. Connect again where that is right.
 //
+// A program that is started is ended with all that it has started. On Unix it
+// leads a process group of its own, so a Ctrl-C in the terminal does not reach
+// it and the host can close it in order; on Windows it runs in a job object
+// without a window. Close takes the steps that [Connection.Close] describes. A
+// server that leaves by itself sees no signal. When the server has exited, at
+// whatever step, what is left of its group or job is killed.
+//
+// Some processes are out of reach on Unix. On Linux those that have left the
+// group (a browser, a shell in a session of its own) are found, and ended
+// last, as long as they are linked to the server by their parents when Close
+// begins, or when the server closes its output; that takes Linux 5.3 or later
+// with /proc. A daemon that detached itself with a double fork and a new
+// session is not found, nor are those that had left the group of a server
+// which then exited without Close. On other Unixes nothing that leaves the
+// group is found, and members of the group get no time after the signal to
+// terminate once the server itself has exited.
+//
+// If the host dies without Close, a server sees the end of its input, which is
+// the agreed signal to leave. On Unix nothing ends a server that ignores it;
+// on Windows the job ends it with everything below.
+//
 // # Errors
 //
 // A tool that fails is no error but a [ToolResult] with IsError, since a model
@@ -256,11 +277,15 @@ func (c *Connection) cause() error {
 }
 
 // Close ends the calls in flight and the server with all its processes, and
-// returns when nothing of the connection is left. A process gets StopTimeout
-// to leave by itself, as long again, but at most 2 seconds, after the signal
-// to terminate, and is then killed. Close returns nil however the server went.
-// It may be called more than once and concurrently: each call returns when the
-// connection is gone.
+// returns when nothing of the connection is left. Close returns nil however
+// the server went. It may be called more than once and concurrently: each call
+// returns when the connection is gone.
+//
+// A process has its input closed and gets StopTimeout to leave by itself. Then
+// it and its group get the signal to terminate, and as long again, but at most
+// 2 seconds; then they are killed. On Windows, where there is no such signal,
+// they are killed after StopTimeout. All in all Close takes half a second more
+// than these times at most, except for a process that the system cannot kill.
 func (c *Connection) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()

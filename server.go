@@ -39,18 +39,23 @@ type Server struct {
 	// Command is the program to start: a path, relative to Dir if it is not
 	// absolute, or a name without a separator, which is looked up in the PATH
 	// of Env if Env has one and in the host's if not. It is never given to a
-	// shell.
+	// shell. On Windows the extensions of PATHEXT are tried, and a batch file
+	// (.cmd or .bat, as npx is one) is run by the system's cmd.exe.
 	Command string
-	// Args are the program's arguments, passed on exactly as they are.
+	// Args are the program's arguments, passed on exactly as they are. With a
+	// batch file Connect refuses those that hold a quote, a percent sign or a
+	// line end: cmd.exe could take them for something else.
 	Args []string
 	// Env is the whole environment of the program, as KEY=VALUE; the last of
 	// two with the same key wins. Nil gives an empty environment, so secrets
-	// of the host stay with it.
+	// of the host stay with it. On Windows the host's SYSTEMROOT is added if
+	// Env has none: hardly a program starts without.
 	Env []string
 	// Dir is the folder the program runs in; empty means the host's.
 	Dir string
 	// StopTimeout is how long Close lets the program finish by itself after
 	// its input was closed, before it is told to terminate; 0 means 5 seconds.
+	// See Connection.Close for the steps.
 	StopTimeout time.Duration
 	// Stderr, if not nil, receives a copy of what the program writes to its
 	// standard error: as it comes, nothing masked, from one goroutine. A Write
