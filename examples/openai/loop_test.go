@@ -30,7 +30,7 @@ func converse(t *testing.T, run loop, path string, last any, note string) (tools
 
 	provider := looptest.Start(t)
 	client := openai.NewClient(option.WithBaseURL(provider.URL+"/v1"), option.WithAPIKey("test"), option.WithMaxRetries(0))
-	answer, err := run(t.Context(), client, "gpt-test", tools, looptest.Prompt)
+	answer, err := run(t.Context(), client, "gpt-test", looptest.SideBySide(t, tools), looptest.Prompt)
 	require.NoError(t, err)
 	assert.Equal(t, looptest.Answer, answer)
 	provider.Check(t, path, tools, []string{looptest.EchoResult, looptest.ImageResult + note, failure}, last)

@@ -16,9 +16,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -153,7 +155,9 @@ type entry struct {
 			Content json.RawMessage
 			Call    string `json:"tool_call_id"`
 		}
-		Tools []struct{ Function struct{ Name, Description string } }
+		Tools []struct {
+			Function struct{ Name, Description string }
+		}
 	}
 	Response struct{ Status int }
 }
@@ -195,6 +199,16 @@ func (p *Provider) Check(t *testing.T, path string, tools []mcp.Tool, want []str
 	}
 }
 
+// JSON encodes as aimock does, without escapes for HTML.
+func JSON(t *testing.T, v any) string {
+	t.Helper()
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	require.NoError(t, encoder.Encode(v))
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 // text returns the text of a message: a string, or parts with texts.
 func text(content json.RawMessage) string {
 	var s string
@@ -209,22 +223,36 @@ func text(content json.RawMessage) string {
 	return s
 }
 
-// Pair returns two tools, a and b, whose handlers return only when both run,
-// or when their context ends.
-func Pair() []mcp.Tool {
-	meeting := make(chan string)
-	handler := func(name string) func(context.Context, json.RawMessage) (mcp.ToolResult, error) {
-		return func(ctx context.Context, _ json.RawMessage) (mcp.ToolResult, error) {
-			select {
-			case meeting <- name:
-			case <-meeting:
-			case <-ctx.Done():
-				return mcp.ToolResult{}, ctx.Err()
-			}
-			return mcp.ToolResult{Content: name}, nil
+// SideBySide returns the tools such that the first calls of Echo and of Image
+// begin only when both have been made: those of the conversation's first turn.
+func SideBySide(t *testing.T, tools []mcp.Tool) []mcp.Tool {
+	var both sync.WaitGroup
+	both.Add(2)
+	met := make(chan struct{})
+	go func() { // ends with the second call, which every loop makes
+		both.Wait()
+		close(met)
+	}()
+	tools = slices.Clone(tools)
+	for i := range tools {
+		if name := tools[i].Name; name != Echo && name != Image {
+			continue
+		}
+		handler := tools[i].Handler
+		var first sync.Once
+		tools[i].Handler = func(ctx context.Context, arguments json.RawMessage) (mcp.ToolResult, error) {
+			first.Do(func() {
+				both.Done()
+				select {
+				case <-met:
+				case <-time.After(20 * time.Second):
+					t.Error("the calls of one turn do not run side by side")
+				}
+			})
+			return handler(ctx, arguments)
 		}
 	}
-	return []mcp.Tool{{Name: "a", Handler: handler("a")}, {Name: "b", Handler: handler("b")}}
+	return tools
 }
 
 // Dot is an image for tests of converters.
