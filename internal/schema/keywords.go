@@ -280,6 +280,19 @@ func typeNamed(name string) types {
 	return 0
 }
 
+// article names a type in a sentence.
+func article(t types) string {
+	switch {
+	case t == isArray:
+		return "an array"
+	case t == isString:
+		return "a string"
+	case t == isBoolean:
+		return "a boolean"
+	}
+	return "a number"
+}
+
 // properType is the JSON Schema name that a server means by one that is near:
 // another case, or the word of a programming language. It is empty when unknown.
 func properType(name string) string {
@@ -352,6 +365,34 @@ func typeOf(kind byte, text string) types {
 	return isInteger
 }
 
+// typeOfText is [typeOf] for text, of which only numbers are copied.
+func typeOfText(value []byte) types {
+	if c := value[0]; c != '-' && (c < '0' || c > '9') {
+		return typeOf(c, "")
+	}
+	return typeOf('0', string(value))
+}
+
+// takes reports whether a keyword of the want takes a value, of which containers
+// need only have their bracket.
+func takes[T string | []byte](w want, value T) bool {
+	c := value[0]
+	number := c == '-' || c >= '0' && c <= '9'
+	switch w {
+	case wantString, wantPattern:
+		return c == '"'
+	case wantBool:
+		return c == 't' || c == 'f'
+	case wantNumber:
+		return number && isFinite(string(value))
+	case wantCount:
+		return number && isCount(string(value))
+	case wantArray, wantEnum, wantRequired:
+		return c == '['
+	}
+	return true
+}
+
 // isCount reports whether a number's text is one that readers take for a count.
 func isCount(text string) bool {
 	if whole, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") == "" {
@@ -363,7 +404,7 @@ func isCount(text string) bool {
 
 // isFinite reports whether a number's text fits a double.
 func isFinite(text string) bool {
-	if len(text) < 20 && strings.IndexByte(text, 'e') < 0 && strings.IndexByte(text, 'E') < 0 {
+	if len(text) < 20 && !strings.ContainsAny(text, "eE") {
 		return true
 	}
 	_, err := strconv.ParseFloat(text, 64)

@@ -82,6 +82,11 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	if out = z.asNormal(schema); out != nil {
 		return out, newPlan(schema, nil), nil
 	}
+	if raw.Valid(schema) {
+		if short := raw.Compact(schema); len(short) < len(schema) {
+			return z.Normalize(short)
+		}
+	}
 	schema = bytes.TrimSpace(schema)
 	if raw.Null(schema) || string(schema) == "true" {
 		return json.RawMessage(`{"type":"object","properties":{}}`), nil, nil
@@ -89,16 +94,12 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	if !raw.Valid(schema) {
 		return nil, nil, errors.New("its input schema is not JSON")
 	}
-	switch typeOfText(schema) {
+	switch t := typeOfText(schema); t {
 	case isObject:
-	case isArray:
-		return nil, nil, errors.New("its input schema is an array")
-	case isString:
-		return nil, nil, errors.New("its input schema is a string")
 	case isBoolean:
 		return nil, nil, errNoObject
 	default:
-		return nil, nil, errors.New("its input schema is a number")
+		return nil, nil, errors.New("its input schema is " + article(t))
 	}
 	var names *renaming
 	limit := maxGrowth*len(schema) + maxExtra
@@ -115,9 +116,14 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 			if bytes.Equal(z.asNormal(out), out) {
 				return out, newPlan(schema, names), nil
 			}
-			if out, _, err = z.rewrite(out, quiet); err != nil {
+			again, _, err := z.rewrite(out, quiet)
+			if err != nil {
 				return nil, nil, err
 			}
+			if bytes.Equal(again, out) {
+				return out, newPlan(schema, names), nil
+			}
+			out = again
 		}
 	}
 	return json.RawMessage(giveUp), newPlan(schema, nil), nil

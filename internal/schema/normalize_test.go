@@ -108,6 +108,8 @@ func TestNormalizeKeepsBytes(t *testing.T) {
 			assert.Equal(t, schema, out)
 		}
 	}
+	spaced, _ := normal(t, in(`{"const":[1, {"a" : 2}],"default":[ ],"enum":[ {} ]}`))
+	assert.Equal(t, in(`{"const":[1,{"a":2}],"default":[],"enum":[{}]}`), spaced)
 	schema := []byte(in(`{"type":"string"}`))
 	out, _, err := Normalize(schema)
 	require.NoError(t, err)

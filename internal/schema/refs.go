@@ -27,10 +27,13 @@ type resolved struct{ target, base *node }
 func newDocument(root *node) *document {
 	return &document{
 		root:  root,
-		old:   strings.Contains(root.get("$schema").string(), "/draft-0"),
+		old:   strings.Contains(root.get("$schema").string(), oldDrafts),
 		found: map[string]*resolved{},
 	}
 }
+
+// oldDrafts is in the $schema of all drafts before 2019-09.
+const oldDrafts = "/draft-0"
 
 // find follows a reference. The target is nil where it leads nowhere, or to
 // another document: nothing is ever fetched.

@@ -41,7 +41,7 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 			return json.RawMessage("{}"), nil
 		}
 		if inner[0] != '{' {
-			return nil, p.refuse("they are a string, not an object")
+			return nil, p.refuse("they are " + article(isString) + ", not an object")
 		}
 		arguments = inner
 	}
@@ -52,14 +52,8 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 	if end < len(arguments) {
 		return nil, p.refuse("there is more text after the JSON value")
 	}
-	switch typeOfText(arguments) {
-	case isObject:
-	case isArray:
-		return nil, p.refuse("they are an array, not an object")
-	case isBoolean:
-		return nil, p.refuse("they are a boolean, not an object")
-	default:
-		return nil, p.refuse("they are a number, not an object")
+	if t := typeOfText(arguments); t != isObject {
+		return nil, p.refuse("they are " + article(t) + ", not an object")
 	}
 	arguments = raw.Repair(arguments)
 	r := repairer{data: arguments}

@@ -211,20 +211,6 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 			if k != kwUnevaluatedItems && k != kwUnevaluatedProperties {
 				n.take(m.name)
 			}
-		case wantString, wantPattern:
-			ok = v.is('"')
-			if ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect([]byte(v.text)) {
-				old := v.string()
-				if text := w.clean(old); text != old {
-					n.set(m.name, newString(text))
-				}
-			}
-		case wantBool:
-			ok = v.is('t') || v.is('f')
-		case wantNumber:
-			ok = v.is('0') && isFinite(v.text)
-		case wantCount:
-			ok = v.is('0') && isCount(v.text)
 		case wantArray:
 			if !v.is('[') {
 				n.set(m.name, newArray(member{"", v}))
@@ -233,8 +219,6 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 			if ok = v.is('{'); ok {
 				widened = w.nameLists(n, m) || widened
 			}
-		case wantRequired, wantEnum:
-			ok = v.is('[')
 		case wantSchema, wantSchemaOrBool:
 			ok = v.is('{') || v.is('t') || v.is('f')
 		case wantSchemas:
@@ -243,6 +227,14 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 		case wantSchemaMap:
 			ok = v.is('{')
 			silent = silent || v.is('[') && len(v.members) == 0
+		case wantTypes: // rule 5
+		default:
+			if ok = takes(wants[k], v.json()); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect(v.text) {
+				old := v.string()
+				if text := w.clean(old); text != old {
+					n.set(m.name, newString(text))
+				}
+			}
 		}
 		if ok {
 			continue

@@ -178,6 +178,17 @@ func (n *node) append(dst []byte) []byte {
 	return append(dst, n.kind+2) // the closing bracket, in ASCII
 }
 
+// json is a scalar's text, and the bracket of what is none.
+func (n *node) json() string {
+	switch n.kind {
+	case '{':
+		return "{"
+	case '[':
+		return "["
+	}
+	return n.text
+}
+
 // key is text that two equal values share: names in order, numbers as written.
 func (n *node) key() string {
 	if n.kind == '"' {
