@@ -293,7 +293,7 @@ func TestServerClosesItsOutput(t *testing.T) {
 	pids := grown(t, c)
 	start := time.Now()
 	_, err := call(t, c, `{"do":"mute"}`)
-	assert.Less(t, time.Since(start), 300*time.Millisecond+slack)
+	assert.Less(t, time.Since(start), time.Second+slack)
 	assert.EqualError(t, err, `mcp server "test": calling tool "echo": server stopped: it closed its output; the tool may have run`)
 	closes1 := time.Now()
 	require.NoError(t, c.Close())

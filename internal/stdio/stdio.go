@@ -23,10 +23,13 @@ import (
 )
 
 const (
-	// drainTime is how long output is still read after its writer has exited,
-	// and how long an exit status is waited for after the output has ended.
+	// drainTime is how long output is still read after its writer has exited.
 	// The rest of a pipe comes at once unless a stranger holds it open.
 	drainTime = 300 * time.Millisecond
+	// exitTime is how long an exit status is waited for after a pipe has been
+	// closed at the other end. Mostly that is a first sign of an exit, which
+	// on a busy machine takes its time.
+	exitTime = time.Second
 	// stopDrainTime is the same where nobody waits for the output any more.
 	stopDrainTime = 50 * time.Millisecond
 	// killTime is how long a killed process may take to be gone, and
@@ -274,7 +277,7 @@ func (c *Conn) write() {
 			select {
 			case <-c.stopping:
 			case <-c.readDone:
-			case <-time.After(drainTime):
+			case <-time.After(exitTime):
 				c.finish("it closed its input")
 				c.halt()
 			}
@@ -298,7 +301,8 @@ func (c *Conn) read() {
 	c.receive()
 	select {
 	case <-c.exited:
-	case <-time.After(drainTime):
+	case <-c.stopping:
+	case <-time.After(exitTime):
 	}
 	c.finish("it closed its output")
 	select {
