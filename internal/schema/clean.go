@@ -84,7 +84,9 @@ func (c *checker) skip() []byte {
 	}
 	start := c.at
 	if c.data[c.at] == '"' {
-		c.text()
+		if c.text(); c.at-start < 2 || c.data[c.at-1] != '"' {
+			return nil
+		}
 		return c.data[start:c.at]
 	}
 	n, err := raw.Scan(c.data[c.at:])
@@ -168,12 +170,9 @@ type facts struct {
 
 func (c *checker) schema(level, inPlace int) bool {
 	root := level == 1 && inPlace == 0
-	if !root && c.at+1 < len(c.data) && string(c.data[c.at:c.at+2]) == "{}" {
-		c.at += 2
-		return true
-	}
 	if level > maxLevels || inPlace > maxInPlace {
-		return false
+		ok := c.peek() == '{'
+		return ok && len(c.skip()) == len("{}")
 	}
 	start := len(c.texts)
 	f := facts{allowed: anyType}
@@ -232,8 +231,8 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 	case wantGone, wantNames:
 		return false
 	case wantTypes:
-		f.plainObject = bytes.HasPrefix(c.data[start:], []byte(`"object"`))
 		f.allowed, ok = c.types()
+		f.plainObject = f.allowed == isObject && c.data[start] == '"'
 		return ok
 	case wantEnum:
 		f.listed, ok = c.enum()
@@ -264,7 +263,7 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 		return ok
 	default:
 		value := c.skip()
-		if len(value) == 0 || !takes(want, value) {
+		if len(value) == 0 || !takes(want, value[0], value) {
 			return false
 		}
 		switch k {
@@ -311,62 +310,63 @@ func suspect[T string | []byte](text T) bool {
 	return false
 }
 
-func (c *checker) types() (allowed types, ok bool) {
+// items passes a list of distinct items that like takes.
+func (c *checker) items(like func(item []byte) bool) (items [][]byte, ok bool) {
 	start := len(c.texts)
-	one := func() bool {
-		if c.peek() != '"' {
+	ok = c.each('[', func() bool {
+		item := c.skip()
+		c.texts = append(c.texts, item)
+		return len(item) > 0 && like(item)
+	})
+	items = c.texts[start:]
+	c.texts = c.texts[:start]
+	return items, ok && distinctTexts(items)
+}
+
+func (c *checker) types() (allowed types, ok bool) {
+	one := func(item []byte) bool {
+		if len(item) == 0 || item[0] != '"' {
 			return false
 		}
-		name := c.text()
-		c.texts = append(c.texts, name)
-		allowed |= typeNamed(string(name))
-		return typeNamed(string(name)) != 0
+		t := typeNamed(string(item[1 : len(item)-1]))
+		allowed |= t
+		return t != 0
 	}
 	if c.peek() == '"' {
-		ok = one()
-	} else {
-		ok = c.each('[', one)
+		ok = one(c.skip())
+		return allowed, ok
 	}
-	ok = ok && allowed != 0 && distinctTexts(c.texts[start:])
-	c.texts = c.texts[:start]
-	return allowed, ok
+	_, ok = c.items(one)
+	return allowed, ok && allowed != 0
 }
 
 func (c *checker) enum() (listed types, ok bool) {
-	start := len(c.texts)
-	ok = c.each('[', func() bool {
-		value := c.skip()
-		if len(value) == 0 {
-			return false
-		}
-		c.texts = append(c.texts, value)
-		if t := typeOfText(value); t == isInteger|isNumber {
+	items, ok := c.items(func(item []byte) bool {
+		if t := typeOfText(item); t == isInteger|isNumber {
 			listed |= isEither
 		} else {
 			listed |= t
 		}
 		return true
 	})
-	ok = ok && len(c.texts) > start && distinctTexts(c.texts[start:])
-	c.texts = c.texts[:start]
-	return listed, ok
+	return listed, ok && len(items) > 0
 }
 
-// required reads the list at start: distinct names of properties, in plain
-// text, as legal names always can be.
+// required reads the list at start: names of properties in plain text, as legal
+// names always can be. Of many it says no.
 func (c *checker) required(start int, names [][]byte) bool {
-	after, first := c.at, len(c.texts)
+	after := c.at
+	defer func() { c.at = after }()
 	c.at = start
-	ok := c.each('[', func() bool {
-		if c.peek() != '"' {
-			return false
+	items, ok := c.items(func(item []byte) bool { return item[0] == '"' })
+	ok = ok && len(items)*len(names) < 1<<12
+	for i := 0; ok && i < len(items); i++ {
+		found := false
+		for _, name := range names {
+			found = found || bytes.Equal(items[i][1:len(items[i])-1], name)
 		}
-		c.texts = append(c.texts, c.text())
-		return true
-	})
-	list := c.texts[first:]
-	ok = ok && distinctTexts(list) && subset(list, names)
-	c.at, c.texts = after, c.texts[:first]
+		ok = found
+	}
 	return ok
 }
 
@@ -379,23 +379,6 @@ func distinctTexts(list [][]byte) bool {
 			if bytes.Equal(list[i], other) {
 				return false
 			}
-		}
-	}
-	return true
-}
-
-// subset reports whether all of a list are in another one. Of many it says no.
-func subset(list, of [][]byte) bool {
-	if len(list)*len(of) > 1<<12 {
-		return false
-	}
-	for _, name := range list {
-		found := false
-		for _, other := range of {
-			found = found || bytes.Equal(name, other)
-		}
-		if !found {
-			return false
 		}
 	}
 	return true

@@ -373,10 +373,9 @@ func typeOfText(value []byte) types {
 	return typeOf('0', string(value))
 }
 
-// takes reports whether a keyword of the want takes a value, of which containers
-// need only have their bracket.
-func takes[T string | []byte](w want, value T) bool {
-	c := value[0]
+// takes reports whether a keyword of the want takes the value that starts with
+// c. Of containers the text may be missing.
+func takes[T string | []byte](w want, c byte, text T) bool {
 	number := c == '-' || c >= '0' && c <= '9'
 	switch w {
 	case wantString, wantPattern:
@@ -384,9 +383,9 @@ func takes[T string | []byte](w want, value T) bool {
 	case wantBool:
 		return c == 't' || c == 'f'
 	case wantNumber:
-		return number && isFinite(string(value))
+		return number && isFinite(string(text))
 	case wantCount:
-		return number && isCount(string(value))
+		return number && isCount(string(text))
 	case wantArray, wantEnum, wantRequired:
 		return c == '['
 	}

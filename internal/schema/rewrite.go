@@ -229,7 +229,7 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 			silent = silent || v.is('[') && len(v.members) == 0
 		case wantTypes: // rule 5
 		default:
-			if ok = takes(wants[k], v.json()); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect(v.text) {
+			if ok = takes(wants[k], v.kind, v.text); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect(v.text) {
 				old := v.string()
 				if text := w.clean(old); text != old {
 					n.set(m.name, newString(text))
@@ -308,7 +308,7 @@ func (w *rewriter) closedArrays(n *node) {
 			return
 		}
 	}
-	n.set("maxItems", newCount(most))
+	n.set("maxItems", &node{kind: '0', text: strconv.Itoa(most)})
 }
 
 // cut is rule 4.
@@ -514,60 +514,41 @@ func openArrays(n *node) {
 // required is rule 7. A required name that is no property becomes an open one,
 // which lets in what additionalProperties kept out.
 func (w *rewriter) required(n *node) (widened bool) {
-	list := n.get("required")
+	list, props := n.get("required"), n.get("properties")
 	if list == nil || len(list.members) == 0 {
 		return false
 	}
-	props := n.get("properties")
-	if distinct(list.members, func(m member) string { return m.value.text }) && props.hasAll(list.members) {
-		return false
-	}
-	var known map[string]int
+	known := map[string]int{}
 	if props != nil {
 		known = props.indexes()
 	}
+	var names, missing []member
 	seen := make(map[string]bool, len(list.members))
-	out := newArray()
-	var missing []member
 	for _, m := range list.members {
 		name := m.value.string()
 		if !m.value.is('"') || seen[name] {
 			continue
 		}
 		seen[name] = true
-		out.members = append(out.members, member{"", newString(name)})
+		names = append(names, member{"", newString(name)})
 		if _, ok := known[name]; !ok {
 			missing = append(missing, member{name, newObject()})
 		}
 	}
-	if len(out.members) == 0 {
+	if len(names) == 0 {
 		n.take("required")
 		return false
 	}
-	n.set("required", out)
+	n.set("required", newArray(names...))
 	if len(missing) == 0 {
 		return false
 	}
 	if props == nil {
-		i := n.index("required")
 		props = newObject()
-		n.members = slices.Insert(n.members, i, member{"properties", props})
+		n.members = slices.Insert(n.members, n.index("required"), member{"properties", props})
 	}
 	props.members = append(props.members, missing...)
 	return n.get("additionalProperties") != nil
-}
-
-// hasAll reports whether the few names are all strings, and members of few.
-func (n *node) hasAll(names []member) bool {
-	if n == nil || len(names) > fewNames || len(n.members) > fewNames {
-		return false
-	}
-	for _, m := range names {
-		if !m.value.is('"') || strings.IndexByte(m.value.text, '\\') >= 0 || n.index(m.value.text[1:len(m.value.text)-1]) < 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // values is rule 8.

@@ -4,8 +4,8 @@ package schema
 // scalars, so what no rule touches is written as it was read.
 
 import (
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -32,7 +32,6 @@ func newArray(members ...member) *node  { return &node{kind: '[', members: membe
 func newString(s string) *node {
 	return &node{kind: '"', text: string(raw.AppendQuote(nil, s))}
 }
-func newCount(n int) *node { return &node{kind: '0', text: strconv.Itoa(n)} }
 
 // parse reads text, which [raw.Scan] has accepted, so that the recursion is
 // bounded. Of members with one name the last value counts, in the place of the
@@ -161,61 +160,12 @@ func distinct[T any](list []T, key func(T) string) bool {
 	return true
 }
 
-func (n *node) append(dst []byte) []byte {
+func (n *node) append(dst []byte) []byte { return n.appendUpTo(dst, math.MaxInt) }
+
+// appendUpTo stops soon after dst has more than limit bytes.
+func (n *node) appendUpTo(dst []byte, limit int) []byte {
 	if n.kind != '{' && n.kind != '[' {
-		return append(dst, n.text...)
-	}
-	dst = append(dst, n.kind)
-	for i, m := range n.members {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if n.kind == '{' {
-			dst = append(raw.AppendQuote(dst, m.name), ':')
-		}
-		dst = m.value.append(dst)
-	}
-	return append(dst, n.kind+2) // the closing bracket, in ASCII
-}
-
-// json is a scalar's text, and the bracket of what is none.
-func (n *node) json() string {
-	switch n.kind {
-	case '{':
-		return "{"
-	case '[':
-		return "["
-	}
-	return n.text
-}
-
-// key is text that two equal values share: names in order, numbers as written.
-func (n *node) key() string {
-	if n.kind == '"' {
-		return string(raw.AppendQuote(nil, n.string()))
-	}
-	return string(n.append(nil))
-}
-
-// brief is the text of n for a description, cut after about limit bytes.
-func (n *node) brief(limit int) string {
-	text := n.appendBrief(nil, limit)
-	if len(text) <= limit {
-		return string(text)
-	}
-	text = text[:limit]
-	for len(text) > 0 && !utf8.Valid(text) {
-		text = text[:len(text)-1]
-	}
-	return string(text) + "…"
-}
-
-func (n *node) appendBrief(dst []byte, limit int) []byte {
-	if len(dst) > limit {
-		return dst
-	}
-	if n.kind != '{' && n.kind != '[' {
-		return append(dst, n.text[:min(len(n.text), limit+4)]...)
+		return append(dst, n.text[:min(len(n.text), max(limit-len(dst), 0))]...)
 	}
 	dst = append(dst, n.kind)
 	for i, m := range n.members {
@@ -228,9 +178,22 @@ func (n *node) appendBrief(dst []byte, limit int) []byte {
 		if n.kind == '{' {
 			dst = append(raw.AppendQuote(dst, m.name), ':')
 		}
-		dst = m.value.appendBrief(dst, limit)
+		dst = m.value.appendUpTo(dst, limit)
 	}
-	return append(dst, n.kind+2)
+	return append(dst, n.kind+2) // the closing bracket, in ASCII
+}
+
+// key is text that two equal values share: names in order, numbers as written.
+func (n *node) key() string {
+	if n.kind == '"' {
+		return string(raw.AppendQuote(nil, n.string()))
+	}
+	return string(n.append(nil))
+}
+
+// brief is the text of n for a description, cut after about limit bytes.
+func (n *node) brief(limit int) string {
+	return briefly(string(n.appendUpTo(nil, limit+1)), limit)
 }
 
 // string is the decoded text of a string, and empty for anything else.
