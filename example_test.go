@@ -1,0 +1,223 @@
+package mcp_test
+
+// This file shows the main uses of the package. The test binary plays the
+// servers.
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
+)
+
+func init() {
+	servers["example"] = func(p *mcptest.Peer) {
+		p.Tools = `[{"name":"divide","description":"Divides a by b.","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}}]`
+		p.Call = func(r mcptest.Request) {
+			var in struct{ A, B float64 }
+			json.Unmarshal(r.Params.Arguments, &in)
+			if in.B == 0 {
+				p.Reply(r, `{"isError":true,"content":[{"type":"text","text":"division by zero"}]}`)
+				return
+			}
+			p.Reply(r, mcptest.Text(fmt.Sprint(in.A/in.B)))
+		}
+		p.Serve()
+	}
+	servers["example slow"] = func(p *mcptest.Peer) {
+		p.Tools = `[{"name":"build"}]`
+		var build mcptest.Request
+		p.Call = func(r mcptest.Request) {
+			build = r
+			p.Print(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":` + string(r.Params.Meta.ProgressToken) + `,"progress":1,"total":2,"message":"compiled"}}` + "\n")
+			p.Print(`{"jsonrpc":"2.0","id":"seen","method":"ping"}` + "\n")
+		}
+		p.On[""] = func(mcptest.Request) { p.Reply(build, mcptest.Text("linked")) } // the progress has arrived
+		p.Serve()
+	}
+	servers["example changes"] = func(p *mcptest.Peer) {
+		p.Tools = `[{"name":"log_in"}]`
+		p.Call = func(r mcptest.Request) {
+			p.Tools = `[{"name":"log_in"},{"name":"read_mail"}]`
+			p.Reply(r, mcptest.Text("welcome"))
+			p.Print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+		}
+		p.Serve()
+	}
+}
+
+// noTest is a testing.TB for examples, which have none.
+type noTest struct{ testing.TB }
+
+func (noTest) Helper()           {}
+func (noTest) Name() string      { return "example" }
+func (noTest) Fatal(args ...any) { panic(fmt.Sprint(args...)) }
+
+// exampleServer stands for a server that is installed.
+func exampleServer(name string) mcp.Server {
+	command, env := mcptest.Command(noTest{}, name)
+	return mcp.Server{Name: "math", Command: command, Env: env}
+}
+
+func ExampleConnect() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example")) // such as mcp.Server{Name: "math", Command: "math-mcp", Env: mcp.BaseEnv()}
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	// For the model:
+	tool := connection.Tools()[0]
+	fmt.Println(tool.Name)
+	fmt.Println(tool.Description)
+	fmt.Println(string(tool.InputSchema))
+
+	// What the model writes:
+	for _, arguments := range []string{`{"a": 1, "b": 4}`, `{"a": 1, "b": 0}`} {
+		result, err := tool.Handler(ctx, json.RawMessage(arguments))
+		if err != nil {
+			fmt.Println(err) // no answer came
+			return
+		}
+		fmt.Println(result.Content, result.IsError)
+	}
+	// Output:
+	// mcp__math__divide
+	// Tool divide from the MCP server math. Divides a by b.
+	// {"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}},"required":["a","b"]}
+	// 0.25 false
+	// division by zero true
+}
+
+func ExampleConnectAll() {
+	config := []byte(`{
+		"mcpServers": {
+			"math": {"command": "${MATH}", "env": {"MCPTEST_SERVER": "example"}}, // it plays the server
+			"mail": {"url": "https://mail.test/mcp", "headers": {"Authorization": "Bearer ${MAIL_TOKEN}"}},
+			"gone": {"command": "/no/such/program"},
+		}
+	}`)
+	lookup := func(name string) (string, bool) { // os.LookupEnv for the variables of the host
+		if name == "MATH" {
+			self, err := os.Executable()
+			return self, err == nil
+		}
+		return "", false
+	}
+	servers, err := mcp.ParseServers(config, lookup)
+	fmt.Println(err)
+	fmt.Println(len(servers))
+
+	connections := mcp.ConnectAll(context.Background(), servers...)
+	defer connections.Close()
+	fmt.Println(connections.Err() != nil) // "gone" is not connected, the others are
+	for _, tool := range connections.Tools() {
+		fmt.Println(tool.Name)
+	}
+	// Output:
+	// mcp server "mail": invalid server: headers "Authorization": variable "MAIL_TOKEN" is not set
+	// 2
+	// true
+	// mcp__math__divide
+}
+
+func ExampleWithProgress() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example slow"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	ctx = mcp.WithProgress(ctx, func(p mcp.Progress) {
+		fmt.Printf("%s: %g of %g\n", p.Message, p.Progress, p.Total)
+	})
+	result, err := connection.Tools()[0].Handler(ctx, nil)
+	fmt.Println(result.Content, err)
+	// Output:
+	// compiled: 1 of 2
+	// linked <nil>
+}
+
+func ExampleConnection_ToolsChanged() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example changes"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	result, err := connection.Tools()[0].Handler(ctx, nil)
+	fmt.Println(result.Content, err)
+	for len(connection.Tools()) < 2 { // without an end in a program
+		select {
+		case <-connection.ToolsChanged():
+			if err := connection.RefreshTools(ctx); err != nil {
+				fmt.Println(err) // the list stays as it was
+			}
+		case <-connection.Done():
+			fmt.Println(connection.Err())
+			return
+		}
+	}
+	for _, tool := range connection.Tools() {
+		fmt.Println(tool.Name)
+	}
+	// Output:
+	// welcome <nil>
+	// mcp__math__log_in
+	// mcp__math__read_mail
+}
+
+// A definition for an API that takes JSON Schema, here that of OpenAI.
+func ExampleTool() {
+	connection, err := mcp.Connect(context.Background(), exampleServer("example"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	for _, tool := range connection.Tools() {
+		definition, err := json.MarshalIndent(map[string]any{
+			"type": "function",
+			"function": map[string]any{
+				"name":        tool.Name,
+				"description": tool.Description,
+				"parameters":  tool.InputSchema,
+			},
+		}, "", "  ")
+		fmt.Println(string(definition), err)
+	}
+	// Output:
+	// {
+	//   "function": {
+	//     "description": "Tool divide from the MCP server math. Divides a by b.",
+	//     "name": "mcp__math__divide",
+	//     "parameters": {
+	//       "type": "object",
+	//       "properties": {
+	//         "a": {
+	//           "type": "number"
+	//         },
+	//         "b": {
+	//           "type": "number"
+	//         }
+	//       },
+	//       "required": [
+	//         "a",
+	//         "b"
+	//       ]
+	//     }
+	//   },
+	//   "type": "function"
+	// } <nil>
+}
