@@ -1,0 +1,68 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/genai"
+
+	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/examples/internal/looptest"
+)
+
+var tool = mcp.Tool{
+	Name:        "mcp__files__read",
+	Description: "Tool read from the MCP server files. Reads.",
+	InputSchema: json.RawMessage(`{"type":"object","properties":{"z":{"type":"integer","maximum":9007199254740993},"a":{"$ref":"#/$defs/a"}},"required":["z"],"$defs":{"a":{"type":"string"}}}`),
+}
+
+func encode(t *testing.T, v any) string {
+	t.Helper()
+	encoded, err := json.Marshal(v)
+	require.NoError(t, err)
+	return string(encoded)
+}
+
+func TestDefinition(t *testing.T) {
+	assert.Equal(t, `{"description":"Tool read from the MCP server files. Reads.","name":"mcp__files__read",`+
+		`"parametersJsonSchema":`+string(tool.InputSchema)+`}`, encode(t, definition(tool)))
+}
+
+func TestAnswer(t *testing.T) {
+	gif := mcp.Image{MIMEType: "image/gif", Data: []byte("GIF89a")}
+	dot := `{"inlineData": {"mimeType": "image/png", "data": "` + looptest.DotBase64 + `"}}`
+	for _, c := range []struct {
+		result mcp.ToolResult
+		want   string
+	}{
+		{mcp.ToolResult{Content: "a file", Images: []mcp.Image{looptest.Dot, gif}}, `"response": {"output": "a file\n[a GIF image was left out]"}, "parts": [` + dot + `]`},
+		{mcp.ToolResult{Content: `{"$ref":"#/a"}`, Structured: json.RawMessage(`{"$ref":"#/a"}`)}, `"response": {"output": "{\"$ref\":\"#/a\"}"}`},
+		{mcp.ToolResult{Content: "no such file", IsError: true}, `"response": {"error": "no such file"}`},
+		{mcp.ToolResult{Images: []mcp.Image{looptest.Dot, looptest.Dot}}, `"response": {"output": ""}, "parts": [` + dot + `,` + dot + `]`},
+		{mcp.ToolResult{Images: []mcp.Image{looptest.Dot}, IsError: true}, `"response": {"error": "The tool failed."}, "parts": [` + dot + `]`},
+	} {
+		assert.JSONEq(t, `{"functionResponse": {"id": "id", "name": "mcp__files__read", `+c.want+`}}`,
+			encode(t, answer(&genai.FunctionCall{ID: "id", Name: "mcp__files__read"}, c.result)))
+	}
+}
+
+func TestCall(t *testing.T) {
+	var got string
+	tools := map[string]mcp.Tool{
+		"works": {Handler: func(_ context.Context, arguments json.RawMessage) (mcp.ToolResult, error) {
+			got = string(arguments)
+			return mcp.ToolResult{Content: "done"}, nil
+		}},
+		"fails": {Handler: func(context.Context, json.RawMessage) (mcp.ToolResult, error) {
+			return mcp.ToolResult{}, errors.New("server stopped")
+		}},
+	}
+	assert.Equal(t, mcp.ToolResult{Content: "done"}, call(t.Context(), tools, "works", map[string]any{"n": 1.0}))
+	assert.Equal(t, `{"n":1}`, got)
+	assert.Equal(t, mcp.ToolResult{Content: "server stopped", IsError: true}, call(t.Context(), tools, "fails", nil))
+	assert.Equal(t, mcp.ToolResult{Content: `there is no tool "mcp__gone__read"`, IsError: true}, call(t.Context(), tools, "mcp__gone__read", nil))
+}
