@@ -222,7 +222,13 @@ func grown(t testing.TB, c *mcp.Connection) (pids []int) {
 
 // slack is what a bound has on top for a busy machine. Where an upper bound
 // tells one step of the ladder from the next, the step is longer than that.
-const slack = 250 * time.Millisecond
+var slack = 250 * time.Millisecond
+
+func init() {
+	if raceEnabled {
+		slack = time.Second
+	}
+}
 
 // closes closes the connection, and asserts that it took from least to most
 // and that nothing is left at once.
