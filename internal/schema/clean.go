@@ -237,6 +237,10 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 	case wantEnum:
 		f.listed, ok = c.enum()
 		return ok
+	case wantRequired:
+		f.required = start
+		_, ok = c.items(quoted)
+		return ok
 	case wantSchema, wantSchemaOrBool:
 		if b := c.peek(); want == wantSchemaOrBool && (b == 't' || b == 'f') {
 			return c.skip() != nil
@@ -269,8 +273,6 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 		switch k {
 		case kwDefault:
 			f.preset = typeOfText(value)
-		case kwRequired:
-			f.required = start
 		case kwPattern:
 			return takenPattern(string(raw.AppendString(nil, value)))
 		case kwTitle, kwDescription:
@@ -316,16 +318,21 @@ func (c *checker) items(like func(item []byte) bool) (items [][]byte, ok bool) {
 	ok = c.each('[', func() bool {
 		item := c.skip()
 		c.texts = append(c.texts, item)
-		return len(item) > 0 && like(item)
+		return item != nil && like(item)
 	})
 	items = c.texts[start:]
 	c.texts = c.texts[:start]
-	return items, ok && distinctTexts(items)
+	if !ok || !distinctTexts(items) {
+		return nil, false
+	}
+	return items, true
 }
+
+func quoted(item []byte) bool { return len(item) > 0 && item[0] == '"' }
 
 func (c *checker) types() (allowed types, ok bool) {
 	one := func(item []byte) bool {
-		if len(item) == 0 || item[0] != '"' {
+		if !quoted(item) {
 			return false
 		}
 		t := typeNamed(string(item[1 : len(item)-1]))
@@ -353,19 +360,26 @@ func (c *checker) enum() (listed types, ok bool) {
 }
 
 // required reads the list at start: names of properties in plain text, as legal
-// names always can be. Of many it says no.
+// names always can be. Mostly they come in the order of the properties; of many
+// others it says no.
 func (c *checker) required(start int, names [][]byte) bool {
 	after := c.at
 	defer func() { c.at = after }()
 	c.at = start
-	items, ok := c.items(func(item []byte) bool { return item[0] == '"' })
-	ok = ok && len(items)*len(names) < 1<<12
-	for i := 0; ok && i < len(items); i++ {
-		found := false
-		for _, name := range names {
-			found = found || bytes.Equal(items[i][1:len(items[i])-1], name)
+	items, ok := c.items(quoted)
+	at, tries := -1, len(items)+1<<12
+	for _, item := range items {
+		for n := 0; ; n++ {
+			if at++; at >= len(names) {
+				at = 0
+			}
+			if n == len(names) || tries == 0 {
+				return false
+			}
+			if tries--; bytes.Equal(item[1:len(item)-1], names[at]) {
+				break
+			}
 		}
-		ok = found
 	}
 	return ok
 }

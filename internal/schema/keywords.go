@@ -214,7 +214,8 @@ func has(set uint64, k keyword) bool { return set>>k&1 != 0 }
 // Sets of keywords. A schema in place is about the same value as its parent,
 // the others are about a part of that value and so one level deeper.
 const (
-	inPlaceKeywords = 1<<kwAllOf | 1<<kwAnyOf | 1<<kwOneOf | 1<<kwNot | 1<<kwIf | 1<<kwThen | 1<<kwElse |
+	unions          = 1<<kwAllOf | 1<<kwAnyOf | 1<<kwOneOf
+	inPlaceKeywords = unions | 1<<kwNot | 1<<kwIf | 1<<kwThen | 1<<kwElse |
 		1<<kwDependentSchemas | 1<<kwDependencies
 
 	// rootless are those that a root cannot have.
@@ -250,69 +251,66 @@ var groups = []uint64{
 type types uint8
 
 const (
-	isNull types = 1 << iota
-	isBoolean
-	isInteger
+	isString types = 1 << iota
 	isNumber
-	isString
+	isInteger
+	isBoolean
 	isArray
 	isObject
+	isNull
 	anyType types = 1<<iota - 1
 )
 
+// typeWords are the names of the types, in their order.
+var typeWords = [...]string{"string", "number", "integer", "boolean", "array", "object", "null"}
+
+// typeNamed is what a schema type allows, 0 when there is none of the name.
 func typeNamed(name string) types {
-	switch name {
-	case "null":
-		return isNull
-	case "boolean":
-		return isBoolean
-	case "integer":
-		return isInteger
-	case "number":
-		return isInteger | isNumber
-	case "string":
-		return isString
-	case "array":
-		return isArray
-	case "object":
-		return isObject
+	for i, word := range typeWords {
+		if word == name && i == 1 {
+			return isNumber | isInteger
+		} else if word == name {
+			return 1 << i
+		}
 	}
 	return 0
 }
 
-// article names a type in a sentence.
+// words are the names of the schema types that allow what t has.
+func (t types) words() (words []string) {
+	if t&isNumber != 0 {
+		t &^= isInteger
+	}
+	for i, word := range typeWords {
+		if t>>i&1 != 0 {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// article names the type of a value in a sentence.
 func article(t types) string {
 	switch {
 	case t == isArray:
 		return "an array"
-	case t == isString:
-		return "a string"
-	case t == isBoolean:
-		return "a boolean"
+	case t&(isInteger|isNumber) != 0:
+		return "a number"
 	}
-	return "a number"
+	return "a " + t.words()[0]
+}
+
+// meant are words of programming languages for types.
+var meant = map[string]string{
+	"int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string", "dict": "object", "list": "array",
 }
 
 // properType is the JSON Schema name that a server means by one that is near:
 // another case, or the word of a programming language. It is empty when unknown.
 func properType(name string) string {
 	name = strings.ToLower(name)
-	switch name {
-	case "int", "long":
-		return "integer"
-	case "float", "double":
-		return "number"
-	case "bool":
-		return "boolean"
-	case "str":
-		return "string"
-	case "dict":
-		return "object"
-	case "list":
-		return "array"
-	}
 	if typeNamed(name) == 0 {
-		return ""
+		return meant[name]
 	}
 	return name
 }
@@ -320,25 +318,22 @@ func properType(name string) string {
 // typeMask is what a schema's type keyword allows: everything where it is
 // missing or says nothing that is understood.
 func typeMask(value *node) types {
-	switch {
-	case value.is('"'):
-		if t := typeNamed(properType(value.string())); t != 0 {
-			return t
-		}
-	case value.is('['):
-		var all types
-		for _, m := range value.members {
-			t := typeNamed(properType(m.value.string()))
-			if t == 0 {
-				return anyType
-			}
-			all |= t
-		}
-		if all != 0 {
-			return all
-		}
+	list := []member{{"", value}}
+	if value.is('[') {
+		list = value.members
 	}
-	return anyType
+	var all types
+	for _, m := range list {
+		t := typeNamed(properType(m.value.string()))
+		if t == 0 {
+			return anyType
+		}
+		all |= t
+	}
+	if all == 0 {
+		return anyType
+	}
+	return all
 }
 
 // typeOf is the type of a value: of its kind, and for numbers its text. A number with an exponent counts as integral

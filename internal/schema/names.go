@@ -28,16 +28,14 @@ func newRenaming(n *node) *renaming {
 	}
 	var walk func(*node)
 	walk = func(n *node) {
-		for _, name := range n.get("required").list('[') {
-			if name.value.is('"') {
-				note(name.value.string())
-			}
+		for name := range n.get("required").strings {
+			note(name)
 		}
 		for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
 			for _, dependent := range n.get(keyword).list('{') {
 				taken[dependent.name] = true
-				for _, name := range dependent.value.list('[') {
-					taken[name.value.string()] = true
+				for name := range dependent.value.strings {
+					taken[name] = true
 				}
 			}
 		}
@@ -91,11 +89,10 @@ func plainName(name string) string {
 
 // rename is the name that a property has in the output.
 func (w *rewriter) rename(name string) string {
-	if w.names == nil {
-		return name
-	}
-	if to, ok := w.names.names[name]; ok {
-		return to
+	if w.names != nil {
+		if to, ok := w.names.names[name]; ok {
+			return to
+		}
 	}
 	return name
 }
@@ -116,9 +113,9 @@ func (w *rewriter) keys(n *node) (widened bool) {
 		case kwRequired:
 			n.set(m.name, w.renameStrings(m.value))
 		case kwDependentRequired:
-			out := newObject()
-			for _, list := range m.value.members {
-				out.members = append(out.members, member{w.rename(list.name), w.renameStrings(list.value)})
+			out := newObject(slices.Clone(m.value.members)...)
+			for i, list := range out.members {
+				out.members[i] = member{w.rename(list.name), w.renameStrings(list.value)}
 			}
 			out.lastWins()
 			n.set(m.name, out)

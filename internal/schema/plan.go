@@ -230,7 +230,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	}
 	for _, m := range n.members {
 		k := keywordOf(m.name)
-		if k != kwAllOf && k != kwAnyOf && k != kwOneOf || !m.value.is('[') || len(m.value.members) == 0 {
+		if !has(unions, k) || !m.value.is('[') || len(m.value.members) == 0 {
 			continue
 		}
 		var union [][]located
@@ -366,8 +366,8 @@ func (c *compiler) fillObject(s *shape, objects state) {
 		}
 	}
 	for i := range objects.may { // what is required only has a new name, too
-		for _, m := range objects.may[i].schema.get("required").list('[') {
-			if name := m.value.string(); m.value.is('"') && c.names.names[name] != "" {
+		for name := range objects.may[i].schema.get("required").strings {
+			if c.names.names[name] != "" {
 				add(name)
 			}
 		}
@@ -467,14 +467,6 @@ func (c *compiler) may(n *node, to step) []*node {
 	return subs
 }
 
-// list is the members of a value of the kind, none for another.
-func (n *node) list(kind byte) []member {
-	if !n.is(kind) {
-		return nil
-	}
-	return n.members
-}
-
 // arrayParts is what a schema of any draft says about items: the first ones,
 // and those after them.
 func arrayParts(n *node) (prefix []member, rest *node) {
@@ -493,35 +485,27 @@ func demands(n *node, required map[string]bool, depth int) {
 	if !n.is('{') || depth > maxInPlace {
 		return
 	}
-	for _, m := range n.members {
-		switch keywordOf(m.name) {
-		case kwRequired:
-			for _, name := range m.value.list('[') {
-				required[name.value.string()] = true
+	for name := range n.get("required").strings {
+		required[name] = true
+	}
+	for _, keyword := range []string{"dependentRequired", "dependencies"} {
+		for _, dependent := range n.get(keyword).list('{') {
+			for name := range dependent.value.strings {
+				required[name] = true
 			}
-		case kwThen, kwElse:
-			demands(m.value, required, depth+1)
-		case kwAllOf, kwAnyOf, kwOneOf:
-			if depth > 0 { // else they are in the state themselves
-				for _, branch := range m.value.members {
-					demands(branch.value, required, depth+1)
-				}
-			}
-		case kwDependentSchemas, kwDependentRequired, kwDependencies:
-			for _, dependent := range m.value.list('{') {
-				demands(dependent.value, required, depth+1)
-				for _, name := range dependent.value.list('[') {
-					required[name.value.string()] = true
-				}
-			}
-		case kwProperties:
-			if depth == 0 { // a boolean required of older drafts
-				for _, p := range m.value.list('{') {
-					if p.value.get("required").is('t') {
-						required[p.name] = true
-					}
-				}
-			}
+		}
+	}
+	var cases uint64 = 1<<kwThen | 1<<kwElse | 1<<kwDependentSchemas | 1<<kwDependencies
+	if depth > 0 { // else they are in the state themselves
+		cases |= unions
+	}
+	for k, sub := range n.schemas {
+		if has(cases, k) {
+			demands(sub.value, required, depth+1)
+		}
+		// Older drafts have a boolean in the property.
+		if k == kwProperties && depth == 0 && sub.value.get("required").is('t') {
+			required[sub.name] = true
 		}
 	}
 }
@@ -551,27 +535,15 @@ func (p *Plan) expected() string {
 			text = raw.AppendQuote(text, briefly(name, maxName))
 		}
 		text = append(text, " ("...)
-		text = append(text, prop.shape.typeNames()...)
+		if prop.shape == nil || prop.shape.allowed == anyType {
+			text = append(text, "any"...)
+		} else {
+			text = append(text, strings.Join(prop.shape.allowed.words(), " or ")...)
+		}
 		if prop.required {
 			text = append(text, ", required"...)
 		}
 		text = append(text, ')')
 	}
 	return string(text)
-}
-
-func (s *shape) typeNames() string {
-	if s == nil || s.allowed == anyType {
-		return "any"
-	}
-	var names []string
-	for _, name := range []string{"string", "number", "integer", "boolean", "array", "object", "null"} {
-		t := typeNamed(name)
-		if s.allowed&t == t && (name != "integer" || s.allowed&isNumber == 0) {
-			names = append(names, name)
-		} else if name == "number" && s.allowed&t == isNumber {
-			names = append(names, name)
-		}
-	}
-	return strings.Join(names, " or ")
 }

@@ -66,7 +66,7 @@ func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
 		case kwType:
 			out.set("type", newString("object"))
 		case kwProperties:
-			l.properties(v)
+			l.add(m.name, v)
 		case kwRequired:
 			if v.is('[') {
 				l.require(v.members)
@@ -90,7 +90,7 @@ func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
 			}
 		case kwPatternProperties:
 			if v.is('{') {
-				l.patterns(v)
+				l.add(m.name, v)
 			}
 		default:
 			switch {
@@ -103,7 +103,7 @@ func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
 	}
 	for _, m := range n.members {
 		k := keywordOf(m.name)
-		if has(1<<kwAllOf|1<<kwAnyOf|1<<kwOneOf, k) && m.value.is('[') {
+		if has(unions, k) && m.value.is('[') {
 			if inPlace >= maxInPlace {
 				l.open = true
 				l.clauses = append(l.clauses, dropped(m.name, m.value))
@@ -132,48 +132,32 @@ func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
 	return nil
 }
 
-func (l *lowering) properties(v *node) {
-	props := l.out.get("properties")
-	if props == nil {
-		props = newObject()
-		l.out.set("properties", props)
+// object is the member of the name, an object that may be changed.
+func (l *lowering) object(name string) *node {
+	value := l.out.get(name)
+	if value == nil {
+		value = newObject()
+		l.out.set(name, value)
 	}
-	if !v.is('{') {
-		return
-	}
-	known := props.indexes()
-	for _, m := range v.members {
+	return value
+}
+
+// add puts the named schemas of v under the keyword, beside those there.
+func (l *lowering) add(keyword string, v *node) {
+	to := l.object(keyword)
+	known := to.indexes()
+	for _, m := range v.list('{') {
 		i, ok := known[m.name]
 		if !ok {
-			props.members = append(props.members, m)
-		} else if old := props.members[i].value; old.key() != m.value.key() {
-			props.members[i].value = allOf(old, m.value)
+			to.members = append(to.members, m)
+		} else if old := to.members[i].value; old.key() != m.value.key() {
+			to.members[i].value = allOf(old, m.value)
 		}
 	}
 }
 
 func (l *lowering) require(names []member) {
-	required := l.out.get("required")
-	if required == nil {
-		required = newArray()
-	}
-	l.out.set("required", newArray(slices.Concat(required.members, names)...))
-}
-
-func (l *lowering) patterns(v *node) {
-	patterns := l.out.get("patternProperties")
-	if patterns == nil {
-		patterns = newObject()
-		l.out.set("patternProperties", patterns)
-	}
-	known := patterns.indexes()
-	for _, m := range v.members {
-		if i, ok := known[m.name]; !ok {
-			patterns.members = append(patterns.members, m)
-		} else {
-			patterns.members[i].value = allOf(patterns.members[i].value, m.value)
-		}
-	}
+	l.out.set("required", newArray(slices.Concat(l.out.get("required").list('['), names)...))
 }
 
 // indexes maps the names of an object's members to their places.
@@ -234,40 +218,34 @@ func (w *rewriter) lowerUnion(l *lowering, branches []member, inPlace int) error
 		told     strings.Builder
 	)
 	for i, a := range alternatives {
-		if props := a.out.get("properties"); props.is('{') {
-			for _, m := range props.members {
-				v := named[m.name]
-				if v == nil {
-					v = &variants{known: map[string]bool{}}
-					named[m.name] = v
-					order = append(order, m.name)
-				}
-				v.naming++
-				if key := m.value.key(); !v.known[key] {
-					v.known[key] = true
-					v.schemas = append(v.schemas, m)
-				}
+		for _, m := range a.out.get("properties").list('{') {
+			v := named[m.name]
+			if v == nil {
+				v = &variants{known: map[string]bool{}}
+				named[m.name] = v
+				order = append(order, m.name)
+			}
+			v.naming++
+			if key := m.value.key(); !v.known[key] {
+				v.known[key] = true
+				v.schemas = append(v.schemas, member{"", m.value})
 			}
 		}
-		var seen = map[string]bool{}
-		if required := a.out.get("required"); required.is('[') {
-			for _, m := range required.members {
-				if name := m.value.string(); m.value.is('"') && !seen[name] {
-					seen[name] = true
-					if demanded[name]++; demanded[name] == len(alternatives) {
-						common = append(common, m)
-					}
+		seen := map[string]bool{}
+		for name := range a.out.get("required").strings {
+			if !seen[name] {
+				seen[name] = true
+				if demanded[name]++; demanded[name] == len(alternatives) {
+					common = append(common, member{"", newString(name)})
 				}
 			}
 		}
 		additional := a.out.get("additionalProperties")
 		closed = closed && additional.is('f')
 		l.open = l.open || a.open || additional != nil && !additional.is('f')
-		if p := a.out.get("patternProperties"); p.is('{') {
+		for _, m := range a.out.get("patternProperties").list('{') {
 			l.open = true
-			for _, m := range p.members {
-				patterns.set(m.name, newObject())
-			}
+			patterns.set(m.name, newObject())
 		}
 		if told.Len() < maxTold {
 			if i > 0 {
@@ -276,18 +254,13 @@ func (w *rewriter) lowerUnion(l *lowering, branches []member, inPlace int) error
 			w.tell(&told, a)
 		}
 	}
-	l.properties(newObject()) // there is always one from here on
-	props := l.out.get("properties")
+	props := l.object("properties")
 	known := props.indexes()
 	for _, name := range order {
 		v := named[name]
 		value := v.schemas[0].value
 		if len(v.schemas) > 1 {
-			nameless := make([]member, len(v.schemas))
-			for i, m := range v.schemas {
-				nameless[i].value = m.value
-			}
-			value = newObject(member{"anyOf", newArray(nameless...)})
+			value = newObject(member{"anyOf", newArray(v.schemas...)})
 		}
 		i, ok := known[name]
 		switch {
@@ -307,7 +280,7 @@ func (w *rewriter) lowerUnion(l *lowering, branches []member, inPlace int) error
 	}
 	if closed && l.out.get("additionalProperties") == nil {
 		if len(patterns.members) > 0 {
-			l.patterns(patterns)
+			l.add("patternProperties", patterns)
 		}
 		l.out.set("additionalProperties", &node{kind: 'f', text: "false"})
 	}
@@ -323,41 +296,33 @@ const maxTold = 1200
 func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 	start := to.Len()
 	item := func(text string) {
+		if to.Len() > maxTold {
+			return
+		}
 		if to.Len() > start {
 			to.WriteString(", ")
 		}
 		to.WriteString(text)
 	}
-	props := a.out.get("properties")
-	if !props.is('{') {
-		props = newObject()
-	}
+	props := a.out.get("properties").list('{')
 	fixed := map[string]bool{}
-	for _, m := range props.members {
-		if to.Len() > maxTold {
-			break
-		}
+	for _, m := range props {
 		value := m.value.get("const")
-		if list := m.value.get("enum"); list.is('[') && len(list.members) == 1 {
-			value = list.members[0].value
+		if list := m.value.get("enum").list('['); len(list) == 1 {
+			value = list[0].value
 		}
 		if value != nil {
 			fixed[m.name] = true
 			item(w.rename(m.name) + " = " + value.brief(60))
 		}
 	}
-	if required := a.out.get("required"); required.is('[') {
-		for _, m := range required.members {
-			if name := m.value.string(); m.value.is('"') && !fixed[name] && to.Len() <= maxTold {
-				item(w.rename(name))
-			}
+	for name := range a.out.get("required").strings {
+		if !fixed[name] {
+			item(w.rename(name))
 		}
 	}
 	if to.Len() == start {
-		for _, m := range props.members {
-			if to.Len() > maxTold {
-				break
-			}
+		for _, m := range props {
 			item("optionally " + w.rename(m.name))
 		}
 	}

@@ -204,6 +204,23 @@ func (n *node) string() string {
 	return unquote(n.text)
 }
 
+// strings yields the strings in a list.
+func (n *node) strings(yield func(string) bool) {
+	for _, m := range n.list('[') {
+		if m.value.is('"') && !yield(m.value.string()) {
+			return
+		}
+	}
+}
+
+// list is the members of a value of the kind, none for another.
+func (n *node) list(kind byte) []member {
+	if !n.is(kind) {
+		return nil
+	}
+	return n.members
+}
+
 // is reports whether n is there and of the kind.
 func (n *node) is(kind byte) bool { return n != nil && n.kind == kind }
 
