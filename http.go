@@ -132,11 +132,11 @@ func mirrorsOf(schema []byte) ([]mirror, error) {
 	return mirrors, err
 }
 
-// isPrimitive reports whether a schema's type is one that a header can carry.
-// The specification leaves number out, but servers use it.
+// isPrimitive reports whether a schema's type is one that a header may carry.
+// Number is none, since its text is not the same everywhere.
 func isPrimitive(kind []byte) bool {
 	switch string(kind) {
-	case `"string"`, `"integer"`, `"boolean"`, `"number"`:
+	case `"string"`, `"integer"`, `"boolean"`:
 		return true
 	}
 	return false

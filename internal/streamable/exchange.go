@@ -286,7 +286,7 @@ func (c *Conn) uncertain(r *request, err error) error {
 
 // answer reads the answer of a call.
 func (c *Conn) answer(ctx context.Context, s session, r *request, resp *http.Response) error {
-	if r.method == methodInitialize || r.method == methodDiscover {
+	if r.method == methodInitialize {
 		r.session = resp.Header.Get(sessionHeader)
 	}
 	if resp.StatusCode != http.StatusAccepted && resp.StatusCode != http.StatusNoContent {

@@ -51,17 +51,14 @@ func (c *Conn) before(r *request) session {
 }
 
 // began records the session that an answer of the handshake began.
-func (c *Conn) began(r *request, answer tap.Answer) error {
+func (c *Conn) began(r *request, answer tap.Answer) {
 	if answer.Error != nil {
-		return nil
+		return
 	}
 	switch r.method {
 	case methodDiscover:
-		// A server of that version has no sessions. One that gives an id takes
-		// any first request for the start of one.
-		if r.session != "" {
-			return errors.New("the server began a session for " + methodDiscover)
-		}
+		// That version has no sessions. Gateways, and servers that take any
+		// first request for the start of one, give an id all the same.
 		for version := range raw.Elements(raw.Member(answer.Result, "supportedVersions")) {
 			if v, _ := raw.String(version); v == r.version {
 				c.mu.Lock()
@@ -76,7 +73,6 @@ func (c *Conn) began(r *request, answer tap.Answer) error {
 		c.initialize = r.body
 		c.mu.Unlock()
 	}
-	return nil
 }
 
 // useVersion is called when a gateway refuses the version that the server
