@@ -9,6 +9,8 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"runtime"
 	"strings"
@@ -18,6 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -534,4 +537,62 @@ func TestCancelledCallsLeaveNothing(t *testing.T) {
 	before := updates.Load()
 	c.say(t, progress(`"progress":1`))
 	assert.Equal(t, before, updates.Load())
+}
+
+// TestProgressOverHTTP proves the same of a server of the official SDK, whose
+// progress and answer come in one stream.
+func TestProgressOverHTTP(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options *sdk.StreamableHTTPOptions
+	}{{"stateful", nil}, {"stateless", &sdk.StreamableHTTPOptions{Stateless: true}}} {
+		t.Run(test.name, func(t *testing.T) {
+			s := sdk.NewServer(&sdk.Implementation{Name: "official", Version: "1"}, nil)
+			next, cancelled := make(chan struct{}), make(chan struct{}, 1)
+			sdk.AddTool(s, &sdk.Tool{Name: "work"}, func(ctx context.Context, r *sdk.CallToolRequest, _ struct{}) (*sdk.CallToolResult, any, error) {
+				for i := range 3 {
+					params := &sdk.ProgressNotificationParams{ProgressToken: r.Params.GetProgressToken(), Progress: float64(i + 1), Total: 3, Message: "step"}
+					if err := r.Session.NotifyProgress(ctx, params); err != nil {
+						return nil, nil, err
+					}
+					select {
+					case <-next:
+					case <-ctx.Done():
+						cancelled <- struct{}{}
+						return nil, nil, ctx.Err()
+					case <-t.Context().Done():
+						return nil, nil, nil
+					}
+				}
+				return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: r.Params.Meta["tenant"].(string)}}}, nil, nil
+			})
+			h := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, test.options))
+			t.Cleanup(h.Close)
+
+			c := connect(t, mcp.Server{Name: "test", URL: h.URL, CallTimeout: 5 * time.Second})
+			updates := make(chan mcp.Progress, 10)
+			ctx := mcp.WithMeta(t.Context(), map[string]any{"tenant": "blue"})
+			ended := make(chan mcp.ToolResult, 1)
+			go func() {
+				result, err := c.Tools()[0].Handler(mcp.WithProgress(ctx, func(p mcp.Progress) { updates <- p }), nil)
+				assert.NoError(t, err)
+				ended <- result
+			}()
+			for i := range 3 {
+				assert.Equal(t, mcp.Progress{Progress: float64(i + 1), Total: 3, Message: "step"}, soon(t, updates))
+				next <- struct{}{}
+			}
+			assert.Equal(t, content("blue"), soon(t, ended))
+			assert.Empty(t, updates)
+
+			short := connect(t, mcp.Server{Name: "test", URL: h.URL, CallTimeout: 200 * time.Millisecond})
+			_, err := short.Tools()[0].Handler(ctx, nil)
+			assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
+			assert.NotErrorIs(t, err, context.Canceled)
+			assert.EqualError(t, err, `mcp server "test": calling tool "work": no answer or progress for 200ms; the tool may have run`)
+			if test.options == nil { // without a session the server does not know whose call it is
+				soon(t, cancelled)
+			}
+		})
+	}
 }

@@ -548,3 +548,30 @@ func FuzzResult(f *testing.F) {
 		}
 	})
 }
+
+func init() {
+	servers["long"] = func(p *mcptest.Peer) {
+		p.Call = func(r mcptest.Request) {
+			var arguments struct{ Size int }
+			json.Unmarshal(r.Params.Arguments, &arguments)
+			p.Reply(r, `{"content":["`+strings.Repeat("0123456789abcdef", arguments.Size/16)+`"]}`)
+		}
+		p.Serve()
+	}
+}
+
+// TestLongResults is R20: a line of any length below the cap of 64 MiB is
+// delivered, one above it costs its own call.
+func TestLongResults(t *testing.T) {
+	tool := connect(t, stdioServer(t, "long")).Tools()[0]
+	for _, size := range []int{1 << 20, 17 << 20, 63 << 20, 65 << 20, 1 << 10} {
+		result, err := tool.Handler(t.Context(), fmt.Appendf(nil, `{"size":%d}`, size))
+		if size == 65<<20 {
+			assert.ErrorContains(t, err, "longer than the 67108864 allowed")
+			continue
+		}
+		require.NoError(t, err)
+		require.Len(t, result.Content, size)
+		assert.Equal(t, "0123456789abcdef", result.Content[size-16:])
+	}
+}
