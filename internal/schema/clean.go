@@ -77,19 +77,11 @@ func (c *checker) peek() byte {
 	return 0
 }
 
-// skip passes the value at hand and returns its text, nil where there is none.
+// skip passes the value at hand and returns its text, nil where there is none
+// or white space in it.
 func (c *checker) skip() []byte {
-	if c.at >= len(c.data) {
-		return nil
-	}
-	start := c.at
-	if c.data[c.at] == '"' {
-		if c.text(); c.at-start < 2 || c.data[c.at-1] != '"' {
-			return nil
-		}
-		return c.data[start:c.at]
-	}
-	n, err := raw.Scan(c.data[c.at:])
+	start := min(c.at, len(c.data))
+	n, err := raw.Scan(c.data[start:])
 	value := c.data[start : start+n]
 	if err != nil || n > len("[]") && (value[0] == '[' || value[0] == '{') && len(raw.Compact(value)) < n {
 		return nil
@@ -98,38 +90,17 @@ func (c *checker) skip() []byte {
 	return value
 }
 
-// text passes the string at hand and returns what is between its quotes, still
-// escaped.
-func (c *checker) text() []byte {
-	c.at++
-	start := min(c.at, len(c.data))
-	for c.at < len(c.data) {
-		n := bytes.IndexByte(c.data[c.at:], '"')
-		if n < 0 {
-			break
-		}
-		c.at += n + 1
-		escapes := 0
-		for i := c.at - 2; i >= start && c.data[i] == '\\'; i-- {
-			escapes++
-		}
-		if escapes%2 == 0 {
-			return c.data[start : c.at-1]
-		}
-	}
-	c.at = len(c.data)
-	return c.data[start:]
-}
-
 // name passes a member's name and its colon.
 func (c *checker) name() []byte {
-	start := c.at
-	name := c.text()
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = raw.AppendString(nil, c.data[start:c.at])
-	}
+	text := c.skip()
 	c.at++ // the colon
-	return name
+	if !quoted(text) {
+		return nil
+	}
+	if bytes.IndexByte(text, '\\') >= 0 {
+		return raw.AppendString(nil, text)
+	}
+	return text[1 : len(text)-1]
 }
 
 // each passes an array, or an object, with a call of item at the start of each
@@ -215,7 +186,7 @@ func (c *checker) schema(level, inPlace int) bool {
 		!has(f.seen, kwItems) && (has(f.seen, kwType) && f.allowed&isArray != 0 || has(f.seen, kwPrefixItems)),
 		f.listed&^(f.allowed|isEither) != 0, f.listed&isEither != 0 && f.allowed&(isInteger|isNumber) == 0,
 		f.preset != 0 && f.preset&f.allowed == 0,
-		!distinctTexts(f.others[:f.unknown]),
+		repeated(f.others[:f.unknown]) != nil,
 		f.required > 0 && !c.required(f.required, c.texts[f.names:f.named]):
 		return false
 	}
@@ -258,7 +229,7 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 			}
 			return c.schema(sub, place)
 		})
-		ok = ok && distinctTexts(c.texts[names:])
+		ok = ok && repeated(c.texts[names:]) == nil
 		if k == kwProperties {
 			f.names, f.named = names, len(c.texts)
 		} else {
@@ -322,7 +293,7 @@ func (c *checker) items(like func(item []byte) bool) (items [][]byte, ok bool) {
 	})
 	items = c.texts[start:]
 	c.texts = c.texts[:start]
-	if !ok || !distinctTexts(items) {
+	if !ok || repeated(items) != nil {
 		return nil, false
 	}
 	return items, true
@@ -384,16 +355,23 @@ func (c *checker) required(start int, names [][]byte) bool {
 	return ok
 }
 
-func distinctTexts(list [][]byte) bool {
+// repeated returns the first text that is in the list before, nil without one.
+func repeated(list [][]byte) []byte {
 	if len(list) > fewNames {
-		return distinct(list, func(b []byte) string { return string(b) })
+		seen := make(map[string]struct{}, len(list))
+		for i, text := range list {
+			if seen[string(text)] = struct{}{}; len(seen) == i {
+				return text
+			}
+		}
+		return nil
 	}
-	for i := range list {
+	for i, text := range list {
 		for _, other := range list[:i] {
-			if bytes.Equal(list[i], other) {
-				return false
+			if bytes.Equal(text, other) {
+				return text
 			}
 		}
 	}
-	return true
+	return nil
 }

@@ -82,7 +82,7 @@ func looksLikeKeyword(schema []byte) bool {
 			walk(m.value)
 		}
 	}
-	walk(parse(string(schema)))
+	walk(parse(schema))
 	return found
 }
 

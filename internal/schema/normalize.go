@@ -135,7 +135,7 @@ const giveUp = `{"type":"object","properties":{},"description":"The parameters c
 // rewrite goes over the schema once. A quiet one says no clauses and keeps no
 // references, for schemas whose normal form would be too large.
 func (z Normalizer) rewrite(schema []byte, quiet bool) (json.RawMessage, *renaming, error) {
-	n := parse(string(schema))
+	n := parse(schema)
 	w := rewriter{doc: newDocument(n), clean: z.Clean, quiet: quiet}
 	if !quiet {
 		w.left = maxGrowth/2*len(schema) + maxExtra/2

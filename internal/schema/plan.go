@@ -35,7 +35,7 @@ func (p *Plan) shape() *shape {
 			return
 		}
 		c := compiler{
-			doc:   newDocument(parse(string(p.schema))),
+			doc:   newDocument(parse(p.schema)),
 			names: p.names,
 			work:  maxWork,
 			ids:   map[*node]int{},
@@ -77,19 +77,17 @@ func (s *shape) find(name []byte) *property {
 		}
 		return nil
 	}
+	var found *property
 	for i := range s.props {
-		if s.props[i].name == string(name) {
-			return &s.props[i]
+		p := &s.props[i]
+		if p.name == string(name) {
+			return p
+		}
+		if p.alias != "" && p.alias == string(name) {
+			found = p
 		}
 	}
-	if s.aliased {
-		for i := range s.props {
-			if alias := s.props[i].alias; alias != "" && alias == string(name) {
-				return &s.props[i]
-			}
-		}
-	}
-	return nil
+	return found
 }
 
 const (

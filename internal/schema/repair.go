@@ -211,7 +211,8 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 	kept, mark := at, len(r.edits) // where the last kept member ends, and the edits up to there
 	for at < len(r.data) && r.data[at] == '"' {
 		start := at
-		at = r.stringEnd(at)
+		n, _ := raw.Scan(r.data[at:])
+		at += n
 		key := r.data[start+1 : at-1]
 		if bytes.IndexByte(key, '\\') >= 0 {
 			key = raw.AppendString(nil, r.data[start:at])
@@ -246,8 +247,8 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 			kept, mark = valueEnd, len(r.edits)
 		}
 	}
-	if depth == 0 && !distinctTexts(keys) {
-		r.twice = duplicate(keys)
+	if depth == 0 {
+		r.twice = repeated(keys)
 	}
 	return at + 1
 }
@@ -265,24 +266,4 @@ func (r *repairer) mixes(at int, s *shape) bool {
 		}
 	}
 	return false
-}
-
-func (r *repairer) stringEnd(at int) int {
-	for at++; at < len(r.data) && r.data[at] != '"'; at++ {
-		if r.data[at] == '\\' {
-			at++
-		}
-	}
-	return min(at+1, len(r.data))
-}
-
-func duplicate(keys [][]byte) []byte {
-	seen := map[string]bool{}
-	for _, key := range keys {
-		if seen[string(key)] {
-			return key
-		}
-		seen[string(key)] = true
-	}
-	return nil
 }

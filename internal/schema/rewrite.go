@@ -70,7 +70,7 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 
 func (w *rewriter) typeNames(n *node) (widened bool) {
 	t := n.get("type")
-	if t.is('"') && typeNamed(t.text[1:len(t.text)-1]) != 0 {
+	if t.is('"') && typeNamed(t.string()) != 0 {
 		return false
 	}
 	list := []member{{"", t}}
@@ -78,28 +78,26 @@ func (w *rewriter) typeNames(n *node) (widened bool) {
 		list = t.members
 	}
 	var names []member
-	changed, unknown := false, len(list) == 0
 	for _, m := range list {
-		name := m.value.string()
-		proper := properType(name)
-		unknown = unknown || proper == ""
-		same := slices.ContainsFunc(names, func(m member) bool { return m.value.string() == proper })
-		changed = changed || same || m.value.text != `"`+proper+`"`
-		if !same {
-			names = append(names, member{"", newString(proper)})
+		name := properType(m.value.string())
+		if name == "" {
+			names = nil
+			break
+		}
+		if !slices.ContainsFunc(names, func(m member) bool { return m.value.string() == name }) {
+			names = append(names, member{"", newString(name)})
 		}
 	}
 	switch {
-	case unknown:
+	case names == nil:
 		n.take("type")
-		if text := strings.ToLower(t.string()); t.is('n') || t.is('"') && (text == "" || text == "any") {
-			return true
+		if text := strings.ToLower(t.string()); !t.is('n') && (!t.is('"') || text != "" && text != "any") {
+			w.say(n, dropped("type", t))
 		}
-		w.say(n, dropped("type", t))
 		return true
-	case changed && t.is('['):
+	case t.is('['):
 		n.set("type", newArray(names...))
-	case changed:
+	default:
 		n.set("type", names[0].value)
 	}
 	return false
@@ -316,20 +314,12 @@ func (w *rewriter) cut(n *node, level, inPlace int) (widened bool) {
 	if level < maxLevels && inPlace < maxInPlace {
 		return false
 	}
-	tooDeep := func(k keyword, v *node) bool {
-		sub, place := deeper(k, level, inPlace)
-		if sub <= maxLevels && place <= maxInPlace {
-			return false
-		}
-		switch schemasIn(k, v) {
-		case oneSchema:
-			return v.is('{') && len(v.members) > 0
-		case listOfSchemas, namedSchemas:
-			return slices.ContainsFunc(v.members, func(m member) bool { return len(m.value.members) > 0 || k == kwPrefixItems })
-		}
-		return false
+	deep := false
+	for k, sub := range n.schemas {
+		level, inPlace := deeper(k, level, inPlace)
+		deep = deep || (level > maxLevels || inPlace > maxInPlace) && (len(sub.value.members) > 0 || k == kwPrefixItems)
 	}
-	if !slices.ContainsFunc(n.members, func(m member) bool { return tooDeep(keywordOf(m.name), m.value) }) {
+	if !deep {
 		return false
 	}
 	n.members = slices.DeleteFunc(slices.Clone(n.members), func(m member) bool {

@@ -33,16 +33,17 @@ func newString(s string) *node {
 	return &node{kind: '"', text: string(raw.AppendQuote(nil, s))}
 }
 
-// parse reads text, which [raw.Scan] has accepted, so that the recursion is
+// parse reads data, which [raw.Scan] has accepted, so that the recursion is
 // bounded. Of members with one name the last value counts, in the place of the
 // first.
-func parse(text string) *node {
-	p := parser{text: text}
+func parse(data []byte) *node {
+	p := parser{data: data, text: string(data)}
 	return p.value()
 }
 
 type parser struct {
-	text  string
+	data  []byte
+	text  string // the same
 	at    int
 	nodes []node // room for the next ones: they are made many at a time
 }
@@ -56,61 +57,48 @@ func (p *parser) space() byte {
 	return 0
 }
 
+// scalar passes a scalar and returns its text.
+func (p *parser) scalar() string {
+	start := p.at
+	n, _ := raw.Scan(p.data[start:])
+	p.at += n
+	return p.text[start:p.at]
+}
+
 func (p *parser) value() *node {
 	if len(p.nodes) == 0 {
 		p.nodes = make([]node, min(64, 1+(len(p.text)-p.at)/8))
 	}
 	n := &p.nodes[0]
 	p.nodes = p.nodes[1:]
-	switch c := p.space(); c {
-	case '{', '[':
-		n.kind = c
-		p.at++
-		for c = p.space(); c != '}' && c != ']' && c != 0; c = p.space() {
-			var m member
-			if c == ',' {
-				p.at++
-				continue
-			}
-			if n.kind == '{' {
-				m.name = unquote(p.string())
-				p.space()
-				p.at++
-			}
-			m.value = p.value()
-			if n.members == nil {
-				n.members = make([]member, 0, 4)
-			}
-			n.members = append(n.members, m)
-		}
-		p.at++
-		if n.kind == '{' {
-			n.lastWins()
-		}
-	case '"':
-		n.kind, n.text = c, p.string()
-	default:
-		start := p.at
-		for p.at < len(p.text) && strings.IndexByte(",]} \n\t\r", p.text[p.at]) < 0 {
-			p.at++
-		}
-		n.text = p.text[start:p.at]
-		if n.kind = c; c == '-' || c >= '0' && c <= '9' {
+	n.kind = p.space()
+	if n.kind != '{' && n.kind != '[' {
+		if n.text = p.scalar(); n.kind == '-' || n.kind >= '0' && n.kind <= '9' {
 			n.kind = '0'
 		}
+		return n
 	}
-	return n
-}
-
-func (p *parser) string() string {
-	start := p.at
-	for p.at++; p.at < len(p.text) && p.text[p.at] != '"'; p.at++ {
-		if p.text[p.at] == '\\' {
+	p.at++
+	for c := p.space(); c != '}' && c != ']' && c != 0; c = p.space() {
+		var m member
+		if c == ',' {
+			p.at++
+			continue
+		}
+		if n.kind == '{' {
+			m.name = unquote(p.scalar())
+			p.space()
 			p.at++
 		}
+		m.value = p.value()
+		if n.members == nil {
+			n.members = make([]member, 0, 4)
+		}
+		n.members = append(n.members, m)
 	}
-	p.at = min(p.at+1, len(p.text))
-	return p.text[start:p.at]
+	p.at++
+	n.lastWins()
+	return n
 }
 
 // unquote decodes a JSON string. What needs no decoding is not copied.
@@ -122,11 +110,12 @@ func unquote(text string) string {
 	return s
 }
 
+// lastWins leaves one member of each name of an object.
 func (n *node) lastWins() {
-	if distinct(n.members, func(m member) string { return m.name }) {
+	if n.kind != '{' || len(n.members) <= fewNames && n.distinct() {
 		return
 	}
-	first := map[string]int{}
+	first := make(map[string]int, len(n.members))
 	kept := n.members[:0]
 	for _, m := range n.members {
 		if i, ok := first[m.name]; ok {
@@ -142,19 +131,10 @@ func (n *node) lastWins() {
 // fewNames is how many names are compared in pairs; more of them go in a map.
 const fewNames = 16
 
-func distinct[T any](list []T, key func(T) string) bool {
-	if len(list) > fewNames {
-		seen := make(map[string]struct{}, len(list))
-		for _, item := range list {
-			seen[key(item)] = struct{}{}
-		}
-		return len(seen) == len(list)
-	}
-	for i := range list {
-		for j := range i {
-			if key(list[i]) == key(list[j]) {
-				return false
-			}
+func (n *node) distinct() bool {
+	for i, m := range n.members {
+		if n.index(m.name) < i {
+			return false
 		}
 	}
 	return true

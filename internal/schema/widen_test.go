@@ -220,7 +220,7 @@ func valid(r *jsonschema.Resolved, v any) bool { return r.Validate(v) == nil }
 // endless reports whether a schema refers to itself in place, on which the
 // validator does not end.
 func endless(schema string) bool {
-	d := newDocument(parse(schema))
+	d := newDocument(parse([]byte(schema)))
 	var walk func(n, base *node, active []*node) bool
 	visit := func(n *node) bool { return walk(n, d.root, nil) }
 	walk = func(n, base *node, active []*node) bool {
@@ -345,9 +345,9 @@ func widensUnion(t *testing.T, seed uint64) (compared int) {
 	result := resolve(string(out))
 	require.NotNil(t, result)
 	unnamed := func(instance map[string]any, branch string) bool {
-		names := parse(branch).get("properties")
+		names := parse([]byte(branch)).get("properties")
 		for _, other := range branches {
-			for _, p := range parse(other).get("properties").members {
+			for _, p := range parse([]byte(other)).get("properties").members {
 				if _, has := instance[p.name]; has && names.get(p.name) == nil {
 					return true
 				}
