@@ -83,11 +83,10 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if err == nil {
 			return
 		}
-		whole := step == "listing tools" // its errors name server and step
 		if cause := c.cause(); cause != nil {
-			err, whole = cause, false
+			err = cause
 		} else if c.link != nil && ctx.Err() != nil {
-			err, whole = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote()), false
+			err = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote())
 		}
 		if c.link != nil {
 			c.link.Abort()
@@ -96,9 +95,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 			c.session.Close()
 		}
 		c.listings.Wait()
-		if !whole {
-			err = fmt.Errorf("mcp server %q: %s: %w", server.Name, step, err)
-		}
+		err = c.failed(step, err)
 	}()
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -124,8 +121,8 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		}
 		return nil, err
 	}
-	step = "listing tools"
-	if err := c.RefreshTools(ctx); err != nil {
+	step = stepListing
+	if err := c.refresh(ctx); err != nil {
 		return nil, err
 	}
 	return c, nil

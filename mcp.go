@@ -309,14 +309,16 @@ func (c *Connection) end(err error) {
 	})
 }
 
+// failed makes an error of a method tell the server and the step.
+func (c *Connection) failed(step string, err error) error {
+	return fmt.Errorf("mcp server %q: %s: %w", c.server.Name, step, err)
+}
+
 // call sends one request through the SDK's session and returns the raw
 // answer. The caller releases it.
-func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send func(context.Context) error) (tap.Answer, error) {
-	fail := func(err error) (tap.Answer, error) {
-		return tap.Answer{}, fmt.Errorf("mcp server %q: %s: %w", c.server.Name, what, err)
-	}
+func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context.Context) error) (tap.Answer, error) {
 	if err := ctx.Err(); err != nil {
-		return fail(fmt.Errorf("%w: %w", ErrNotSent, err))
+		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	send(tap.With(ctx, slot))
 	// What the SDK says of the call is of no interest: either there is an
@@ -326,9 +328,9 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	case ok && failure == nil:
 		return answer, nil
 	case ok && slot.Abandon():
-		return fail(fmt.Errorf("%w: %w", ErrNotSent, failure))
+		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, failure)
 	case ok:
-		return fail(failure)
+		return tap.Answer{}, failure
 	}
 	err := errClosed
 	if cause := c.cause(); cause != nil {
@@ -345,5 +347,5 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, what string, send
 	case errors.Is(err, ErrServerStopped), errors.As(err, new(silence)):
 		err = fmt.Errorf("%w; the tool may have run", err)
 	}
-	return fail(err)
+	return tap.Answer{}, err
 }

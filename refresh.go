@@ -5,6 +5,7 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -23,6 +24,8 @@ const (
 	maxWarnings  = 100
 	maxRestarts  = 3 // of a listing whose session was lost between two pages
 )
+
+const stepListing = "listing tools"
 
 // ToolsChanged returns a channel that receives after the server announced that
 // its tools have changed, once however often it did since the last receive.
@@ -69,6 +72,13 @@ func (r *refresh) runs() bool {
 // Concurrent calls share one listing, unless the server has announced a change
 // since it began. A listing goes on until its last caller gives up.
 func (c *Connection) RefreshTools(ctx context.Context) error {
+	if err := c.refresh(ctx); err != nil {
+		return c.failed(stepListing, err)
+	}
+	return nil
+}
+
+func (c *Connection) refresh(ctx context.Context) error {
 	c.mu.Lock()
 	err := ctx.Err()
 	if err == nil && c.closed {
@@ -76,7 +86,7 @@ func (c *Connection) RefreshTools(ctx context.Context) error {
 	}
 	if err != nil {
 		c.mu.Unlock()
-		return fmt.Errorf("mcp server %q: listing tools: %w: %w", c.server.Name, ErrNotSent, err)
+		return fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	r := c.listing
 	if r == nil || !r.runs() || r.changes != c.changes.Load() {
@@ -101,7 +111,7 @@ func (c *Connection) RefreshTools(ctx context.Context) error {
 	case <-r.done:
 		err = r.err
 	case <-ctx.Done():
-		err = fmt.Errorf("mcp server %q: listing tools: %w", c.server.Name, ctx.Err())
+		err = ctx.Err()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +127,7 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	if capabilities != nil && capabilities.Tools == nil {
 		return nil // a server of prompts or resources alone
 	}
-	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}, matched: map[string]bool{}}
+	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}, matched: map[string]bool{}, digest: sha256.New(), scratch: make([]byte, 4<<10)}
 	pages, err := c.pages(ctx, &l)
 	defer pages.release()
 	if err != nil {
@@ -164,7 +174,6 @@ func (p *pages) release() {
 // pages asks for one page after the other. What is wrong with the pages goes
 // into the warnings of l.
 func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error) {
-	const what = "listing tools"
 	var (
 		params   sdk.ListToolsParams
 		cursors  = map[string]bool{}
@@ -176,7 +185,7 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 	hash.SetSeed(c.seed)
 	for {
 		slot := tap.NewSlot()
-		answer, err := c.call(ctx, slot, what, func(ctx context.Context) error {
+		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
 			_, err := c.session.ListTools(ctx, &params)
 			return err
 		})
@@ -187,7 +196,7 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 		if len(p.answers) > 0 && slot.Generation != session {
 			answer.Release()
 			if restarts++; restarts > maxRestarts {
-				return p, fmt.Errorf("mcp server %q: %s: the server forgot the session %d times", c.server.Name, what, restarts)
+				return p, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
 			p.release()
 			size, l.warnings, params.Cursor = 0, nil, ""
@@ -202,7 +211,7 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 			if refusal.Code == jsonrpc.CodeMethodNotFound && len(p.answers) == 1 {
 				break
 			}
-			return p, fmt.Errorf("mcp server %q: %s: %w", c.server.Name, what, errors.New(errorText(refusal)))
+			return p, errors.New(errorText(refusal))
 		}
 		hash.Write(answer.Result)
 		var tools, next []byte

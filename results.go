@@ -21,19 +21,22 @@ import (
 
 // handler returns the Handler of a tool.
 func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
-	what := fmt.Sprintf("calling tool %q", tool.ServerTool)
+	name := tool.ServerTool // the closure holds what it needs, not the tool
 	var mirrors []mirror
 	if c.mirrors() {
 		mirrors, _ = mirrorsOf(tool.ServerSchema)
+	}
+	failed := func(err error) (ToolResult, error) {
+		return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", name), err)
 	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 		arguments, err := plan.Repair(arguments)
 		if err != nil {
 			return c.server.refuse(err.Error()), nil
 		}
-		params := &sdk.CallToolParams{Name: tool.ServerTool, Arguments: arguments}
+		params := &sdk.CallToolParams{Name: name, Arguments: arguments}
 		if params.Meta, err = requestMeta(ctx); err != nil {
-			return ToolResult{}, fmt.Errorf("mcp server %q: %s: %w: %w", c.server.Name, what, ErrNotSent, err)
+			return failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 		}
 		slot := tap.NewSlot()
 		if len(mirrors) > 0 {
@@ -41,18 +44,18 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 		}
 		ctx, done := c.follow(ctx, slot, params)
 		defer done()
-		answer, err := c.call(ctx, slot, what, func(ctx context.Context) error {
+		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
 			_, err := c.session.CallTool(ctx, params)
 			return err
 		})
 		if err != nil {
-			return ToolResult{}, err
+			return failed(err)
 		}
 		defer answer.Release()
 		if answer.Error != nil {
 			return c.server.refuse(refusal(answer.Error)), nil
 		}
-		return readResult(&c.server, tool.ServerTool, answer.Result), nil
+		return readResult(&c.server, name, answer.Result), nil
 	}
 }
 

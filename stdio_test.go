@@ -397,7 +397,7 @@ func TestDeafServer(t *testing.T) {
 	server.StopTimeout = 100 * time.Millisecond
 	c := connect(t, server)
 	large := `{"a":"` + strings.Repeat("x", 4<<20) + `"}` // more than any pipe takes
-	for range 2 { // the first is read, the second gets stuck
+	for range 2 {                                         // the first is read, the second gets stuck
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		_, err := c.Tools()[0].Handler(ctx, json.RawMessage(large))
 		cancel()

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -27,6 +28,8 @@ type listing struct {
 	plans    []*schema.Plan // for the arguments of each tool
 	warnings []string
 	more     int // warnings left out
+	digest   hash.Hash
+	scratch  []byte // of fingerprint
 }
 
 func (l *listing) warn(format string, args ...any) {
@@ -121,7 +124,7 @@ func (l *listing) entry(entry []byte) {
 	if hidden > 0 {
 		l.warn("removed %s from what the server says of tool %q", count(hidden, "invisible character"), name)
 	}
-	tool.Fingerprint = fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
+	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
 	l.tools, l.plans = append(l.tools, tool), append(l.plans, plan)
 }
@@ -251,14 +254,23 @@ func (e *toolEntry) hints() *Annotations {
 
 // fingerprint digests what a server says of a tool. Each part is preceded by
 // its length, so that no text can move from one to the next unseen.
-func fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
-	text, _ := raw.String(description)
-	var message []byte
-	for _, part := range [][]byte{[]byte(name), []byte(text), inputSchema, outputSchema, raw.Compact(annotations)} {
-		message = append(binary.BigEndian.AppendUint64(message, uint64(len(part))), part...)
+func (l *listing) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
+	const version = "v1:"
+	l.digest.Reset()
+	add := func(part []byte) {
+		l.digest.Write(binary.BigEndian.AppendUint64(l.scratch[:0], uint64(len(part))))
+		l.digest.Write(part)
 	}
-	sum := sha256.Sum256(message)
-	return "v1:" + hex.EncodeToString(sum[:])
+	add(append(l.scratch[8:8], name...))
+	add(raw.AppendString(l.scratch[8:8], description))
+	add(inputSchema)
+	add(outputSchema)
+	if annotations != nil {
+		annotations = raw.Compact(annotations)
+	}
+	add(annotations)
+	sum := l.digest.Sum(l.scratch[:0]) // its text goes behind it
+	return string(hex.AppendEncode(append(l.scratch[:sha256.Size], version...), sum)[sha256.Size:])
 }
 
 // errorText shows an error that a server answered with.
