@@ -340,6 +340,9 @@ func TestFailedStartsLeaveNothing(t *testing.T) {
 			assert.Empty(t, mcptest.Processes(mcptest.Mark(t)))
 			wait.Wait()
 			assert.Less(t, returned.Sub(ended), 500*time.Millisecond)
+			if name == "deaf start" && hasSignals {
+				assert.GreaterOrEqual(t, returned.Sub(ended), 250*time.Millisecond, "the time between the signals")
+			}
 			assert.ErrorContains(t, err, `mcp server "test": initializing: `)
 			if name != "mute" {
 				assert.ErrorIs(t, err, context.Canceled)
