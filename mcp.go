@@ -25,6 +25,14 @@
 // its output. There is no restart behind the caller's back: tool calls have
 // effects, and a server may hold state. Connect again where that is right.
 //
+// A server with a URL that is merely down has not ended: a call that cannot
+// reach it fails with [ErrNotSent], and the next one tries again. A session
+// that the server has forgotten, as after its restart, is renewed unseen, and
+// the calls that it refused for that are sent once more. Only a server that
+// refuses the client for good ends the connection: one that answers 410 Gone,
+// or that has no protocol version in common any more when the session is
+// renewed. [Connection.Err] then has that answer.
+//
 // A program that is started is ended with all that it has started. On Unix it
 // leads a process group of its own, so a Ctrl-C in the terminal does not reach
 // it and the host can close it in order; on Windows it runs in a job object
@@ -58,7 +66,9 @@
 //   - [ErrServerStopped]: the server has ended; if a call was under way, the
 //     tool may have run;
 //   - [ErrNotSent], also beside ErrServerStopped: the request certainly never
-//     reached the server, so sending it again is safe.
+//     reached the server, or was refused unread with a session that the server
+//     has forgotten, so sending it again is safe;
+//   - [HTTPError]: something else than an answer came over HTTP.
 //
 // # Concurrency
 //
