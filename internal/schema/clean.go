@@ -10,6 +10,7 @@ package schema
 
 import (
 	"bytes"
+	"encoding/binary"
 	"sync"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -81,6 +82,12 @@ func (c *checker) peek() byte {
 // or white space in it.
 func (c *checker) skip() []byte {
 	start := min(c.at, len(c.data))
+	if quoted(c.data[start:]) { // mostly without escapes
+		if n := bytes.IndexByte(c.data[start+1:], '"'); n >= 0 && c.data[start+n] != '\\' {
+			c.at += n + 2
+			return c.data[start:c.at]
+		}
+	}
 	n, err := raw.Scan(c.data[start:])
 	value := c.data[start : start+n]
 	if err != nil || n > len("[]") && (value[0] == '[' || value[0] == '{') && len(raw.Compact(value)) < n {
@@ -269,12 +276,23 @@ func deeper(k keyword, level, inPlace int) (int, int) {
 
 // suspect reports whether text, a JSON string, may hold anything but ASCII
 // letters, digits, signs, spaces, tabs and line ends.
-func suspect[T string | []byte](text T) bool {
+func suspect(text []byte) bool {
 	for i := 0; i < len(text); i++ {
-		if text[i] >= 0x7f {
-			return true
+		for i+8 <= len(text) {
+			// Bytes from 0x7f on have the high bit, or get it by 1 more.
+			const ones, high, slashes = 0x0101010101010101, 0x8080808080808080, 0x5c5c5c5c5c5c5c5c
+			x := binary.LittleEndian.Uint64(text[i:])
+			slash := x ^ slashes
+			if (x|x+ones|(slash-ones)&^slash)&high != 0 {
+				break
+			}
+			i += 8
 		}
-		if text[i] == '\\' {
+		switch {
+		case i >= len(text):
+		case text[i] >= 0x7f:
+			return true
+		case text[i] == '\\':
 			if i++; i < len(text) && (text[i] == 'u' || text[i] == 'b' || text[i] == 'f') {
 				return true
 			}

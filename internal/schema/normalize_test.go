@@ -479,3 +479,18 @@ func TestBenchmarkSchemas(t *testing.T) {
 	assert.NotEqual(t, string(rewritingSchema), out)
 	require.True(t, json.Valid([]byte(out)))
 }
+
+func TestSuspect(t *testing.T) {
+	plain := strings.Repeat(`plain text, 1<2\n\"`, 3)
+	assert.False(t, suspect([]byte(plain)))
+	for i := range len(plain) {
+		if i > 0 && plain[i-1] == '\\' {
+			continue
+		}
+		for _, odd := range []string{"\x7f", "é", "\xff", `\u200b`, `\b`, `\f`} {
+			assert.True(t, suspect([]byte(plain[:i]+odd+plain[i:])), "%s at %d", odd, i)
+		}
+		assert.False(t, suspect([]byte(plain[:i]+`\\`+plain[i:])), i)
+		assert.False(t, suspect([]byte(plain[i:])), i)
+	}
+}

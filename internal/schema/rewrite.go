@@ -227,7 +227,7 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 			silent = silent || v.is('[') && len(v.members) == 0
 		case wantTypes: // rule 5
 		default:
-			if ok = takes(wants[k], v.kind, v.text); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect(v.text) {
+			if ok = takes(wants[k], v.kind, v.text); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect([]byte(v.text)) {
 				old := v.string()
 				if text := w.clean(old); text != old {
 					n.set(m.name, newString(text))
