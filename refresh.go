@@ -127,7 +127,7 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	if capabilities != nil && capabilities.Tools == nil {
 		return nil // a server of prompts or resources alone
 	}
-	l := listing{server: &c.server, mirrors: c.mirrors(), names: map[string]string{}, matched: map[string]bool{}, digest: sha256.New(), scratch: make([]byte, 4<<10)}
+	l := listing{server: &c.server, mirrors: c.mirrors(), names: make(map[string]string, len(c.Tools())), matched: map[string]bool{}, digest: sha256.New(), scratch: make([]byte, 4<<10)}
 	pages, err := c.pages(ctx, &l)
 	defer pages.release()
 	if err != nil {

@@ -3,6 +3,7 @@ package mcp
 // This file reads the entries of a list of tools.
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -87,7 +88,7 @@ func (l *listing) entry(entry []byte) {
 		return
 	}
 	if !raw.Null(e.inputSchema) {
-		tool.ServerSchema = raw.Compact(e.inputSchema)
+		tool.ServerSchema = bytes.Clone(raw.Repair(e.inputSchema)) // the page is not kept
 	}
 	hidden := 0
 	clean := func(s string) string {
@@ -97,9 +98,17 @@ func (l *listing) entry(entry []byte) {
 	}
 	var plan *schema.Plan
 	var err error
-	if tool.InputSchema, plan, err = (schema.Normalizer{Clean: clean}).Normalize(tool.ServerSchema); err != nil {
+	normalizer := schema.Normalizer{Clean: clean}
+	if tool.InputSchema, plan, err = normalizer.Normalize(tool.ServerSchema); err != nil {
 		l.warn("dropped tool %q: %v", name, err)
 		return
+	}
+	// A schema that stayed as it was has no white space to take out.
+	if tool.ServerSchema != nil && &tool.InputSchema[0] != &tool.ServerSchema[0] {
+		if tight := raw.Compact(tool.ServerSchema); len(tight) < len(tool.ServerSchema) {
+			tool.ServerSchema = tight
+			tool.InputSchema, plan, _ = normalizer.Normalize(tight)
+		}
 	}
 	if l.mirrors {
 		if _, err := mirrorsOf(tool.ServerSchema); err != nil {

@@ -12,8 +12,10 @@ package raw
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"iter"
+	"math/bits"
 )
 
 // MaxDepth bounds how deeply arrays and objects may nest. Readers that recurse
@@ -278,9 +280,24 @@ func skipSpace(data []byte, i int) int {
 // scanString returns the end of the string that starts at data[i].
 func scanString(data []byte, i int) (int, error) {
 	i++
-	for short := min(i+24, len(data)); i < short && data[i] != '\\'; i++ {
-		if data[i] == '"' {
-			return i + 1, nil
+	// Most strings are short: look for a quote or an escape in eight bytes at
+	// a time. A byte of x is zero where the bytes are equal; of all that then
+	// borrow, only the lowest counts.
+	const (
+		ones    = 0x0101010101010101
+		high    = 0x8080808080808080
+		quotes  = ones * '"'
+		escapes = ones * '\\'
+	)
+	for short := min(i+128, len(data)-7); i < short; i += 8 {
+		word := binary.LittleEndian.Uint64(data[i:])
+		x, y := word^quotes, word^escapes
+		if found := ((x-ones)&^x | (y-ones)&^y) & high; found != 0 {
+			i += bits.TrailingZeros64(found) / 8
+			if data[i] == '"' {
+				return i + 1, nil
+			}
+			break
 		}
 	}
 	quote := -1
