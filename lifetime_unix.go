@@ -83,13 +83,16 @@ func (p *process) Wait() error {
 	p.mu.Unlock()
 
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		// As process 1 of a container the host inherits the orphans.
-		for {
-			if orphan, err := syscall.Wait4(-pid, nil, syscall.WNOHANG, nil); orphan <= 0 || err != nil {
-				break
+		// As process 1 of a container the host inherits the orphans. Nobody
+		// else would reap those that take a moment to die.
+		orphan := 1
+		for orphan > 0 {
+			var err error
+			if orphan, err = syscall.Wait4(-pid, nil, syscall.WNOHANG, nil); err != nil {
+				orphan = -1
 			}
 		}
-		alive := p.tree.reap()
+		alive := p.tree.reap() || orphan == 0
 		empty := errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH)
 		if past := time.Since(start); !alive && (empty || past > groupTime) || past > deathTime {
 			break

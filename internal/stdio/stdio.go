@@ -29,7 +29,7 @@ const (
 	// exitTime is how long an exit status is waited for after a pipe has been
 	// closed at the other end. Mostly that is a first sign of an exit, which
 	// on a busy machine takes its time.
-	exitTime = time.Second
+	exitTime = 2 * time.Second
 	// stopDrainTime is the same where nobody waits for the output any more.
 	stopDrainTime = 50 * time.Millisecond
 	// killTime is how long a killed process may take to be gone, and
