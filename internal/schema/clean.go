@@ -283,7 +283,7 @@ func suspect(text []byte) bool {
 			const ones, high, slashes = 0x0101010101010101, 0x8080808080808080, 0x5c5c5c5c5c5c5c5c
 			x := binary.LittleEndian.Uint64(text[i:])
 			slash := x ^ slashes
-			if (x|x+ones|(slash-ones)&^slash)&high != 0 {
+			if (x|(x+ones)|(slash-ones)&^slash)&high != 0 {
 				break
 			}
 			i += 8
