@@ -492,7 +492,7 @@ func TestHTTPServersThatDoNotAnswer(t *testing.T) {
 			if test.name == "a header that never ends" {
 				return // net/http gives up before the context does
 			}
-			assert.Less(t, time.Since(start), 800*time.Millisecond)
+			assert.Less(t, time.Since(start), 2*time.Second)
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
@@ -520,5 +520,46 @@ func TestHTTPServersThatDoNotAnswer(t *testing.T) {
 		c := connect(t, mcp.Server{Name: "test", URL: url})
 		works(t, c)
 		works(t, c)
+	})
+}
+
+// Nil for HTTPTransport means a clone of http.DefaultTransport, with its proxy
+// and HTTP/2, that Close empties.
+func TestHTTPOwnTransport(t *testing.T) {
+	replace := func(t *testing.T, transport http.RoundTripper) {
+		old := http.DefaultTransport
+		http.DefaultTransport = transport
+		t.Cleanup(func() { http.DefaultTransport = old })
+	}
+	t.Run("HTTP/2", func(t *testing.T) {
+		h := unstarted()
+		h.EnableHTTP2 = true
+		h.StartTLS()
+		t.Cleanup(h.Close)
+		replace(t, h.Client().Transport)
+		var major atomic.Int32
+		h.on["tools/call"] = func(a *asking) {
+			major.Store(int32(a.r.ProtoMajor))
+			a.pass()
+		}
+		works(t, connect(t, h.server()))
+		assert.EqualValues(t, 2, major.Load())
+	})
+	t.Run("proxy", func(t *testing.T) {
+		h := newWeb(t)
+		var hosts sync.Map
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			hosts.Store(r.URL.Host, true)
+			h.ServeHTTP(w, r)
+		}))
+		t.Cleanup(proxy.Close)
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		target, err := url.Parse(proxy.URL)
+		require.NoError(t, err)
+		transport.Proxy = http.ProxyURL(target)
+		replace(t, transport)
+		works(t, connect(t, mcp.Server{Name: "test", URL: "http://host.test/mcp"}))
+		_, ok := hosts.Load("host.test")
+		assert.True(t, ok)
 	})
 }

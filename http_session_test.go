@@ -72,7 +72,8 @@ func TestHTTPDiscovery(t *testing.T) {
 		h.on["server/discover"] = func(a *asking) { <-a.r.Context().Done() }
 		start := time.Now()
 		works(t, connect(t, h.server()))
-		assert.InDelta(t, 3, time.Since(start).Seconds(), 0.7)
+		assert.Greater(t, time.Since(start), 2900*time.Millisecond)
+		assert.Less(t, time.Since(start), 6*time.Second)
 	})
 	t.Run("right", func(t *testing.T) {
 		h := newWeb(t)
@@ -712,7 +713,7 @@ func TestHTTPClose(t *testing.T) {
 			began.Wait()
 			start := time.Now()
 			require.NoError(t, c.Close())
-			assert.Less(t, time.Since(start), 400*time.Millisecond)
+			assert.Less(t, time.Since(start), 2*time.Second)
 			calls.Wait()
 			methods := h.methods()
 			assert.Equal(t, "DELETE", methods[len(methods)-1])
@@ -730,7 +731,8 @@ func TestHTTPClose(t *testing.T) {
 		c := connect(t, h.server())
 		start := time.Now()
 		require.NoError(t, c.Close())
-		assert.InDelta(t, 0.5, time.Since(start).Seconds(), 0.25)
+		assert.Greater(t, time.Since(start), 400*time.Millisecond)
+		assert.Less(t, time.Since(start), 2*time.Second)
 	})
 	t.Run("a server that is gone", func(t *testing.T) {
 		h := newWeb(t)
@@ -772,7 +774,7 @@ func TestHTTPClose(t *testing.T) {
 		<-began
 		start := time.Now()
 		require.NoError(t, c.Close())
-		assert.Less(t, time.Since(start), 300*time.Millisecond)
+		assert.Less(t, time.Since(start), 2*time.Second)
 	})
 	t.Run("a failed start ends its session", func(t *testing.T) {
 		h := newWeb(t)

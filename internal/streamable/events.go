@@ -165,8 +165,8 @@ func (e *events) next() ([]byte, error) {
 			continue
 		}
 		e.field(line)
-		if !e.has {
-			e.start = e.pos
+		if !e.has || e.joined != nil {
+			e.start = e.pos // nothing up to here is needed in the buffer
 		}
 		// A whole message does not wait for a blank line that may not come.
 		if e.has && !e.tried && e.pos == e.end && e.joined == nil {
@@ -269,7 +269,7 @@ func (e *events) line() ([]byte, error) {
 			}
 			return nil, e.failure
 		}
-		if e.end-e.start > e.limit || len(e.joined) > e.limit {
+		if e.end-e.start+len(e.joined) > e.limit {
 			return nil, tooLong(e.limit)
 		}
 		if e.end == len(e.buf) {

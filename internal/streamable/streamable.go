@@ -344,9 +344,9 @@ func (c *Conn) Warnings() []string {
 	return c.junk.warnings()
 }
 
-// Stop ends the calls in flight, then the session, and returns when nothing is
-// left, half a second later at most. It may be called more than once and from
-// several goroutines.
+// Stop ends the calls in flight, then the session, for which the server gets
+// half a second, and returns when nothing is left. It may be called more than
+// once and from several goroutines.
 func (c *Conn) Stop() { c.shutdown(stopTime) }
 
 // Abort is Stop for a server that did not start properly.
@@ -354,8 +354,6 @@ func (c *Conn) Abort() { c.shutdown(abortTime) }
 
 func (c *Conn) shutdown(limit time.Duration) {
 	c.stop.Do(func() {
-		ctx, cancel := context.WithTimeout(c.connectValues(), limit)
-		defer cancel()
 		waiting := c.Inbox.Waiting()
 		c.mu.Lock()
 		c.stopped = true
@@ -366,8 +364,10 @@ func (c *Conn) shutdown(limit time.Duration) {
 		c.endLife()
 		select {
 		case <-c.idle:
-		case <-ctx.Done(): // the caller's RoundTripper does not mind its context
+		case <-time.After(limit): // the caller's RoundTripper does not mind its context
 		}
+		ctx, cancel := context.WithTimeout(c.connectValues(), limit)
+		defer cancel()
 		c.goodbye(ctx, waiting)
 		if c.Own != nil {
 			c.Own.CloseIdleConnections()
