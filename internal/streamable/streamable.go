@@ -147,8 +147,7 @@ func (c *Conn) Close() error {
 // [tap.ErrLifted] does.
 type rejection struct{ error }
 
-func (r rejection) Is(target error) bool { return errors.Is(tap.ErrLifted, target) }
-func (r rejection) Unwrap() error        { return r.error }
+func (r rejection) Unwrap() []error { return []error{r.error, tap.ErrLifted} }
 
 // errStopped says that the connection has ended; the owner knows why.
 var errStopped = errors.New("the connection has ended")
