@@ -83,7 +83,10 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if err == nil {
 			return
 		}
-		if cause := c.cause(); cause != nil {
+		var refusal *jsonrpc.Error
+		if errors.As(err, &refusal) || errors.Is(err, errOnlyNewer) {
+			// The server has said why, even if it has left since.
+		} else if cause := c.cause(); cause != nil {
 			err = cause
 		} else if c.link != nil && ctx.Err() != nil {
 			err = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote())

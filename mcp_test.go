@@ -57,6 +57,13 @@ var servers = map[string]func(*mcptest.Peer){
 		p.Call = func(r mcptest.Request) { p.Reply(r, mcptest.Text(r.Raw)) }
 		p.Serve()
 	},
+	"refuses and leaves": func(p *mcptest.Peer) {
+		p.On["initialize"] = func(r mcptest.Request) {
+			p.Fail(r, -32603, "no database")
+			os.Exit(1)
+		}
+		p.Serve()
+	},
 	"dies on discover": func(p *mcptest.Peer) {
 		p.On["server/discover"] = func(mcptest.Request) { os.Exit(1) }
 		p.Serve()
@@ -156,6 +163,14 @@ func TestRefusedHandshakes(t *testing.T) {
 				assert.EqualError(t, err, `mcp server "test": `+c.want)
 			}
 		})
+	}
+}
+
+func TestRefusalIsToldEvenIfTheServerLeaves(t *testing.T) {
+	mcptest.NoLeaks(t)
+	for range 10 {
+		_, err := mcp.Connect(t.Context(), stdioServer(t, "refuses and leaves"))
+		assert.EqualError(t, err, `mcp server "test": initializing: calling "initialize": no database`)
 	}
 }
 
