@@ -38,10 +38,17 @@ func TestReadme(t *testing.T) {
 	for i, block := range blocks {
 		body := string(block[1])
 		var imports []string
-		for _, path := range []string{"context", "encoding/json", "fmt", "os", "time", "github.com/seed94b59a13/mcp"} {
+		for _, path := range []string{"context", "encoding/json", "errors", "fmt", "net/http", "net/http/httptest", "os", "time",
+			"sdk github.com/modelcontextprotocol/go-sdk/mcp", "github.com/seed94b59a13/mcp"} {
 			name := path[strings.LastIndex(path, "/")+1:]
+			alias, path, ok := strings.Cut(path, " ")
+			if ok {
+				name = alias
+			} else {
+				alias, path = "", alias
+			}
 			if name == "context" || name == "json" || name == "mcp" || strings.Contains(body, name+".") {
-				imports = append(imports, fmt.Sprintf("%q", path))
+				imports = append(imports, fmt.Sprintf("%s %q", alias, path))
 			}
 		}
 		source := fmt.Sprintf(`package readme
