@@ -12,17 +12,6 @@ import (
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
-// ReadResult reads a result that was checked.
-var ReadResult = readResult
-
-// ReadAnswer reads whatever a server answered a call with.
-func ReadAnswer(server *Server, tool string, result, err []byte) ToolResult {
-	if err != nil {
-		return server.refuse(refusal(err))
-	}
-	return readResult(server, tool, result)
-}
-
 // Follow follows a call that nobody sends.
 func Follow(ctx context.Context, timeout time.Duration) (_ context.Context, update func(params string), done func()) {
 	c := &Connection{server: Server{CallTimeout: timeout}}

@@ -14,6 +14,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
@@ -211,7 +212,7 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 			if refusal.Code == jsonrpc.CodeMethodNotFound && len(p.answers) == 1 {
 				break
 			}
-			return p, errors.New(errorText(refusal))
+			return p, errors.New(result.ErrorText(refusal))
 		}
 		hash.Write(answer.Result)
 		var tools, next []byte

@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed94b59a13/mcp"
 	"github.com/seed94b59a13/mcp/internal/mcptest"
-	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
 func init() { servers["answers"] = answersServer }
@@ -458,12 +457,6 @@ func TestMaxOutput(t *testing.T) {
 	})
 }
 
-func TestManyParts(t *testing.T) {
-	server := mcp.Server{}
-	r := mcp.ReadResult(&server, "tool", []byte(`{"content":[`+strings.Repeat(`"a",`, 100_000)+`"b","c"]}`))
-	assert.Equal(t, content(strings.Repeat("a\n", 100_000)+"[left out 2 more parts]"), r)
-}
-
 func TestLimitsAreChecked(t *testing.T) {
 	for _, c := range []struct {
 		change func(*mcp.Server)
@@ -508,45 +501,6 @@ func init() {
 			`{"name":"c\ud800"}]`
 		p.Serve()
 	}
-}
-
-// FuzzResult reads anything as a result: as the JSON text itself, as a text,
-// and as an image.
-func FuzzResult(f *testing.F) {
-	for _, seed := range []string{
-		`{"content":[{"type":"text","text":"a\u0000\ud800"}],"isError":"true"}`,
-		`{"content":[{"type":"resource","resource":{"uri":"x:/a","blob":"/////w=="}},{"type":"resource_link","size":"1"}]}`,
-		`{"toolResult":{"toolResult":[1]},"_meta":1}`,
-		`{"resultType":"input_required","inputRequests":{"x":null,"y":{"params":{"url":"u"}}}}`,
-		`{"content":[{"type":"text","text":"a","annotations":{"audience":["user"]}}],"structuredContent":{"a":1e999}}`,
-		"\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e007f\x1b]8;;u\x07\r\r\n\u009b1m",
-		"data:image/png;base64,iVBORw0KGgo=",
-	} {
-		f.Add([]byte(seed), uint16(0))
-		f.Add([]byte(seed), uint16(64))
-	}
-	f.Fuzz(func(t *testing.T, data []byte, limit uint16) {
-		server := mcp.Server{MaxOutput: int(limit)}
-		if limit < 64 {
-			server.MaxOutput = 0
-		}
-		inString := strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(string(data))
-		for _, line := range []string{
-			`{"jsonrpc":"2.0","id":1,"result":` + string(data) + `}`,
-			`{"jsonrpc":"2.0","id":1,"result":{"content":["` + inString + `",{"type":"image","data":"` + inString + `"}]}}`,
-			`{"jsonrpc":"2.0","id":1,"error":` + string(data) + `}`,
-		} {
-			m, _, err := tap.Parse([]byte(line))
-			if err != nil {
-				continue
-			}
-			r := mcp.ReadAnswer(&server, "tool", m.Result, m.Error)
-			assert.True(t, utf8.ValidString(r.Content))
-			assert.True(t, strings.TrimSpace(r.Content) != "" || r.Content == "" && len(r.Images) > 0, "%q", r.Content)
-			assert.True(t, server.MaxOutput == 0 || len(r.Content) <= server.MaxOutput)
-			assert.True(t, r.Structured == nil || json.Valid(r.Structured))
-		}
-	})
 }
 
 func init() {

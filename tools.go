@@ -11,9 +11,8 @@ import (
 	"hash"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -131,7 +130,7 @@ func (l *listing) entry(entry []byte) {
 		tool.Description += " " + clean(description)
 	}
 	if hidden > 0 {
-		l.warn("removed %s from what the server says of tool %q", count(hidden, "invisible character"), name)
+		l.warn("removed %s from what the server says of tool %q", result.Count(hidden, "invisible character"), name)
 	}
 	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
@@ -280,20 +279,4 @@ func (l *listing) fingerprint(name string, description, inputSchema, outputSchem
 	add(annotations)
 	sum := l.digest.Sum(l.scratch[:0]) // its text goes behind it
 	return string(hex.AppendEncode(append(l.scratch[:sha256.Size], version...), sum)[sha256.Size:])
-}
-
-// errorText shows an error that a server answered with.
-func errorText(e jsonrpc.Error) string {
-	var b strings.Builder
-	b.WriteString(e.Message)
-	if e.Message == "" {
-		b.WriteString("the server gave no message")
-	}
-	if e.Code != 0 {
-		fmt.Fprintf(&b, " (code %d)", e.Code)
-	}
-	if len(e.Data) > 0 {
-		fmt.Fprintf(&b, ": %s", text.Start(string(e.Data), maxNote))
-	}
-	return b.String()
 }

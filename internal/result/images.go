@@ -1,4 +1,4 @@
-package mcp
+package result
 
 // This file decodes the images of results.
 
@@ -25,25 +25,25 @@ func (c *contents) image(p part) {
 	kind := sniff(data)
 	switch {
 	case raw.Null(p.data), string(p.data) == `""`:
-		c.note("image not shown (no data)", label, count(0, "byte"))
+		c.note("image not shown (no data)", label, Count(0, "byte"))
 	case err != nil:
-		c.note("image not shown (broken data)", label, count(len(p.data)-len(`""`), "byte"))
+		c.note("image not shown (broken data)", label, Count(len(p.data)-len(`""`), "byte"))
 	case isPicture(kind):
 		c.picture(kind, data)
 	case kind != "":
-		c.note("image not shown (unsupported format)", kind, count(len(data), "byte"))
+		c.note("image not shown (unsupported format)", kind, Count(len(data), "byte"))
 	default:
-		c.note("image not shown (unsupported format)", label, count(len(data), "byte"))
+		c.note("image not shown (unsupported format)", label, Count(len(data), "byte"))
 	}
 }
 
 // picture adds an image of a format that providers take.
 func (c *contents) picture(mimeType string, data []byte) {
-	switch number, size := c.server.MaxImages, c.server.MaxImageBytes; {
+	switch number, size := c.limits.MaxImages, c.limits.MaxImageBytes; {
 	case number > 0 && len(c.images) >= number:
-		c.note(fmt.Sprintf("image left out (more than %d)", number), mimeType, count(len(data), "byte"))
+		c.note(fmt.Sprintf("image left out (more than %d)", number), mimeType, Count(len(data), "byte"))
 	case size > 0 && len(data) > size:
-		c.note(fmt.Sprintf("image left out (larger than %s)", count(size, "byte")), mimeType, count(len(data), "byte"))
+		c.note(fmt.Sprintf("image left out (larger than %s)", Count(size, "byte")), mimeType, Count(len(data), "byte"))
 	default:
 		c.images = append(c.images, Image{MIMEType: mimeType, Data: data})
 	}
@@ -53,7 +53,7 @@ func (c *contents) picture(mimeType string, data []byte) {
 func (c *contents) audio(p part) {
 	size := ""
 	if data, err := decodeBase64(p.data); err == nil {
-		size = count(len(data), "byte")
+		size = Count(len(data), "byte")
 	}
 	c.note("audio", c.address(p), c.brief(p.mimeType), size)
 }

@@ -1,4 +1,4 @@
-package mcp
+package result
 
 // This file shows the answers of a tools/call that are no result: errors, and
 // questions that this client has no answer to.
@@ -6,6 +6,8 @@ package mcp
 import (
 	"fmt"
 	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
@@ -16,8 +18,15 @@ import (
 // before it goes on.
 const codeURLElicitation = -32042
 
-// refusal shows the error object of a JSON-RPC answer.
-func refusal(object []byte) string {
+// Refuse returns the result of a call that has no other.
+func Refuse(limits Limits, content string) Result {
+	c := contents{limits: limits}
+	c.write(c.clean(content))
+	return Result{Content: c.content(), IsError: true}
+}
+
+// Refusal shows the error object of a JSON-RPC answer.
+func Refusal(object []byte) string {
 	e := tap.ParseError(object)
 	var lines []string
 	if e.Code == codeURLElicitation {
@@ -30,7 +39,23 @@ func refusal(object []byte) string {
 	if lines != nil {
 		e.Data = nil // the lines are what it says
 	}
-	return strings.Join(append([]string{"[error] " + errorText(e)}, lines...), "\n")
+	return strings.Join(append([]string{"[error] " + ErrorText(e)}, lines...), "\n")
+}
+
+// ErrorText shows an error that a server answered with.
+func ErrorText(e jsonrpc.Error) string {
+	var b strings.Builder
+	b.WriteString(e.Message)
+	if e.Message == "" {
+		b.WriteString("the server gave no message")
+	}
+	if e.Code != 0 {
+		fmt.Fprintf(&b, " (code %d)", e.Code)
+	}
+	if len(e.Data) > 0 {
+		fmt.Fprintf(&b, ": %s", text.Start(string(e.Data), maxNote))
+	}
+	return b.String()
 }
 
 // question shows what a server asks its user: a message, a URL, or both.
