@@ -77,6 +77,7 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -327,7 +328,7 @@ func (c *Connection) failed(step string, err error) error {
 // call sends one request through the SDK's session and returns the raw
 // answer. The caller releases it.
 func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context.Context) error) (tap.Answer, error) {
-	if err := ctx.Err(); err != nil {
+	if err := cmp.Or(ctx.Err(), c.cause()); err != nil {
 		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	send(tap.With(ctx, slot))

@@ -396,9 +396,9 @@ func TestDeafServer(t *testing.T) {
 	server := stdioServer(t, "deaf")
 	server.StopTimeout = 100 * time.Millisecond
 	c := connect(t, server)
-	large := `{"a":"` + strings.Repeat("x", 4<<20) + `"}` // more than any pipe takes
+	large := `{"a":"` + strings.Repeat("x", 1<<19) + `"}` // more than a pipe takes
 	for range 2 {                                         // the first is read, the second gets stuck
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		_, err := c.Tools()[0].Handler(ctx, json.RawMessage(large))
 		cancel()
 		assert.ErrorIs(t, err, context.DeadlineExceeded)
