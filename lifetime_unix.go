@@ -19,13 +19,15 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed94b59a13/mcp/internal/tree"
 )
 
 // A process is a started server together with all that it starts. It leads a
 // process group of its own, so that signals reach what a launcher such as npx
 // or a shell has started, and so that a Ctrl-C in the terminal does not reach
 // the server before its host can close it in order. What leaves the group is
-// the business of tree, which not every system has.
+// the business of package tree, which not every system has.
 //
 // The leader's exit is noticed before it is reaped, on systems that allow it:
 // until then no other process or group can get its id. No signal is sent to
@@ -37,7 +39,7 @@ type process struct {
 	mu         sync.Mutex
 	reaped     bool // the leader's id may be somebody else's
 	terminated bool
-	tree       tree
+	tree       tree.Tree
 }
 
 const (
@@ -63,7 +65,7 @@ func launch(command *exec.Cmd) (*process, error) {
 // while the docker below it still removes its container.
 func (p *process) Wait() error {
 	pid := p.command.Process.Pid
-	unreaped := awaitExit(pid)
+	unreaped := tree.AwaitExit(pid)
 	var err error
 	if !unreaped {
 		err = p.command.Wait()
@@ -92,13 +94,13 @@ func (p *process) Wait() error {
 				orphan = -1
 			}
 		}
-		alive := p.tree.reap() || orphan == 0
+		alive := p.tree.Reap() || orphan == 0
 		empty := errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH)
 		if past := time.Since(start); !alive && (empty || past > groupTime) || past > deathTime {
 			break
 		}
 	}
-	p.tree.release()
+	p.tree.Release()
 	return err
 }
 
@@ -111,7 +113,7 @@ func (p *process) leaving() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.terminated && p.tree.inGroup()
+	return p.terminated && p.tree.InGroup()
 }
 
 // BeforeStop implements stdio.Process.
@@ -119,7 +121,7 @@ func (p *process) BeforeStop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		p.tree.collect(p.command.Process.Pid)
+		p.tree.Collect(p.command.Process.Pid)
 	}
 }
 
@@ -135,7 +137,7 @@ func (p *process) Terminate() {
 	}
 	group := -p.command.Process.Pid
 	syscall.Kill(group, syscall.SIGSTOP)
-	p.tree.collect(p.command.Process.Pid)
+	p.tree.Collect(p.command.Process.Pid)
 	p.terminated = true
 	syscall.Kill(group, syscall.SIGTERM)
 	syscall.Kill(group, syscall.SIGCONT)
@@ -159,9 +161,9 @@ func (p *process) Kill() {
 func (p *process) killAll() {
 	if !p.reaped {
 		syscall.Kill(-p.command.Process.Pid, syscall.SIGSTOP)
-		p.tree.freeze(p.command.Process.Pid)
+		p.tree.Freeze(p.command.Process.Pid)
 		syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
-		p.tree.kill()
+		p.tree.Kill()
 	}
 }
 

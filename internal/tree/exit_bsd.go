@@ -1,15 +1,15 @@
 //go:build darwin || dragonfly || freebsd || netbsd || openbsd
 
-package mcp
+package tree
 
-// This file notices the exit of a server on macOS and the BSDs.
+// This file notices the exit of a child on macOS and the BSDs.
 
 import "golang.org/x/sys/unix"
 
-// awaitExit returns when the child has exited, or at once if that cannot be
+// AwaitExit returns when the child has exited, or at once if that cannot be
 // waited for. It reports whether the child has exited and is still to be
 // reaped.
-func awaitExit(pid int) bool {
+func AwaitExit(pid int) bool {
 	queue, err := unix.Kqueue() // not inherited by children
 	if err != nil {
 		return false

@@ -1,4 +1,4 @@
-package mcp
+package tree
 
 // This file finds and holds the descendants of a server on Linux.
 
@@ -11,17 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// awaitExit returns when the child has exited. It reports whether the child
-// is still to be reaped.
-func awaitExit(pid int) bool {
-	for {
-		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
-		if err != unix.EINTR {
-			return err == nil
-		}
-	}
-}
-
 const (
 	// maxPasses bounds the walks over a tree that changes meanwhile. A server
 	// that does nothing but fork would keep a walk busy for minutes.
@@ -30,13 +19,13 @@ const (
 	maxHeld = 1024
 )
 
-// A tree holds the descendants of a server by descriptors (pidfd), so that an
+// A Tree holds the descendants of a server by descriptors (pidfd), so that an
 // id that was given to another process is never signalled: a process that
 // cannot be held is left alone. They are found by the links from parent to
 // child; a process whose parent has died is not found any more. A scan of all
 // processes would be slow, and nothing else that is cheap tells whose they
-// are.
-type tree struct {
+// are. The zero Tree is empty.
+type Tree struct {
 	held map[int]descendant // by process id
 }
 
@@ -57,19 +46,19 @@ func (d descendant) exited() bool {
 	return n > 0
 }
 
-// collect adds the descendants of the leader, which must not be reaped
+// Collect adds the descendants of the leader, which must not be reaped
 // meanwhile.
-func (t *tree) collect(leader int) { t.walk(leader, func(descendant) {}) }
+func (t *Tree) Collect(leader int) { t.walk(leader, func(descendant) {}) }
 
-// freeze collects the descendants and stops each, so that it starts no other.
-func (t *tree) freeze(leader int) {
+// Freeze collects the descendants and stops each, so that it starts no other.
+func (t *Tree) Freeze(leader int) {
 	for _, d := range t.held {
 		unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0)
 	}
 	t.walk(leader, func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) })
 }
 
-func (t *tree) walk(leader int, found func(descendant)) {
+func (t *Tree) walk(leader int, found func(descendant)) {
 	for range maxPasses {
 		parents := []int{leader}
 		for pid := range t.held {
@@ -99,7 +88,7 @@ func (t *tree) walk(leader int, found func(descendant)) {
 // hold takes hold of a process that was seen as a child of the parent, and
 // only then looks whether it is one: what is held keeps its id until it is
 // gone.
-func (t *tree) hold(pid, parent, leader int) (descendant, bool) {
+func (t *Tree) hold(pid, parent, leader int) (descendant, bool) {
 	fd, err := unix.PidfdOpen(pid, 0) // close-on-exec
 	if err != nil {
 		return descendant{}, false
@@ -122,8 +111,8 @@ func (t *tree) hold(pid, parent, leader int) (descendant, bool) {
 	return d, true
 }
 
-// inGroup reports whether descendants that are in the leader's group live.
-func (t *tree) inGroup() bool {
+// InGroup reports whether descendants that are in the leader's group live.
+func (t *Tree) InGroup() bool {
 	for _, d := range t.held {
 		if d.group == d.own && !d.exited() {
 			return true
@@ -132,16 +121,16 @@ func (t *tree) inGroup() bool {
 	return false
 }
 
-// kill kills all that is held.
-func (t *tree) kill() {
+// Kill kills all that is held.
+func (t *Tree) Kill() {
 	for _, d := range t.held {
 		unix.PidfdSendSignal(d.fd, unix.SIGKILL, nil, 0)
 	}
 }
 
-// reap reaps those that this process has inherited, and reports whether any
+// Reap reaps those that this process has inherited, and reports whether any
 // that is held still lives.
-func (t *tree) reap() (alive bool) {
+func (t *Tree) Reap() (alive bool) {
 	for _, d := range t.held {
 		unix.Waitid(unix.P_PIDFD, d.fd, nil, unix.WEXITED|unix.WNOHANG, nil)
 		alive = alive || !d.exited()
@@ -149,8 +138,8 @@ func (t *tree) reap() (alive bool) {
 	return alive
 }
 
-// release gives the descriptors back.
-func (t *tree) release() {
+// Release gives the descriptors back.
+func (t *Tree) Release() {
 	for _, d := range t.held {
 		unix.Close(d.fd)
 	}
