@@ -5,10 +5,21 @@ package mcp
 
 import (
 	"errors"
-	"io/fs"
+	"fmt"
 	"os"
 	"os/exec"
+
+	"github.com/seed94b59a13/mcp/internal/command"
 )
+
+// newCommand returns the command of a server, not yet started.
+func newCommand(s Server) (*exec.Cmd, error) {
+	cmd, err := command.New(s.Command, s.Args, s.Env, s.Dir)
+	if refused := command.UnsafeError(""); errors.As(err, &refused) {
+		return nil, fmt.Errorf("%w: %w", ErrInvalidServer, err)
+	}
+	return cmd, err
+}
 
 // pipes are the host's ends of a server's standard streams.
 type pipes struct {
@@ -21,7 +32,7 @@ type pipes struct {
 // started at the same time inherits none of them. Go opens all files so; a
 // descriptor that the host was itself started with, without that flag, is
 // passed on as by any Go program.
-func startProcess(command *exec.Cmd) (_ *process, ours pipes, err error) {
+func startProcess(cmd *exec.Cmd) (_ *process, ours pipes, err error) {
 	var theirs []*os.File
 	defer func() {
 		for _, file := range theirs {
@@ -46,14 +57,7 @@ func startProcess(command *exec.Cmd) (_ *process, ours pipes, err error) {
 	if err != nil {
 		return nil, ours, err
 	}
-	command.Stdin, command.Stdout, command.Stderr = in, out, errs
-	p, err := launch(command)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	p, err := launch(cmd)
 	return p, ours, err
 }
-
-var errNotInPath = pathError{errors.New("executable file not found in PATH")}
-
-// pathError is os/exec's ErrNotFound with fs.ErrNotExist behind it.
-type pathError struct{ error }
-
-func (pathError) Is(target error) bool { return target == fs.ErrNotExist || target == exec.ErrNotFound }

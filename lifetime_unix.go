@@ -5,21 +5,13 @@ package mcp
 // This file starts, signals and ends a server's processes on Unix.
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/seed94b59a13/mcp/internal/command"
 	"github.com/seed94b59a13/mcp/internal/tree"
 )
 
@@ -52,12 +44,12 @@ const (
 )
 
 // launch starts the command in a process group of its own.
-func launch(command *exec.Cmd) (*process, error) {
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
-		return nil, explain(command, err)
+func launch(cmd *exec.Cmd) (*process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, command.Explain(cmd, err)
 	}
-	return &process{command: command, killed: make(chan struct{})}, nil
+	return &process{command: cmd, killed: make(chan struct{})}, nil
 }
 
 // Wait implements stdio.Process. After the signal to terminate, what is left
@@ -165,106 +157,4 @@ func (p *process) killAll() {
 		syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 		p.tree.Kill()
 	}
-}
-
-// newCommand returns the command of a server, not yet started.
-func newCommand(s Server) (*exec.Cmd, error) {
-	path, err := lookPath(s.Command, s.Env)
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Cmd{Path: path, Args: append([]string{s.Command}, s.Args...), Env: s.Env, Dir: s.Dir}, nil
-}
-
-// lookPath finds the program: a name without a separator in the PATH of env,
-// or in the host's if env has none.
-func lookPath(command string, env []string) (string, error) {
-	if strings.Contains(command, "/") {
-		return command, nil
-	}
-	path := os.Getenv("PATH")
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
-			path = value
-		}
-	}
-	var denied error
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) {
-			continue // what it means would depend on the folder of the host
-		}
-		file := filepath.Join(dir, command)
-		info, err := os.Stat(file)
-		if err != nil || info.IsDir() {
-			continue
-		}
-		if info.Mode()&0o111 != 0 {
-			return file, nil
-		}
-		denied = &fs.PathError{Op: "exec", Path: file, Err: fs.ErrPermission}
-	}
-	if denied != nil {
-		return "", denied
-	}
-	return "", &exec.Error{Name: command, Err: errNotInPath}
-}
-
-// explain adds to the error of a start what its number leaves open: "no such
-// file or directory" may be about the program, the folder to run in, or the
-// interpreter of a script.
-func explain(command *exec.Cmd, err error) error {
-	if command.Dir != "" {
-		if cause := unix.Access(command.Dir, unix.X_OK); cause != nil {
-			return &fs.PathError{Op: "chdir", Path: command.Dir, Err: cause}
-		}
-	}
-	file := command.Path
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(command.Dir, file)
-	}
-	info, statErr := os.Stat(file)
-	if statErr != nil {
-		return err
-	}
-	interpreter, binary := "", false
-	if info.Mode().IsRegular() {
-		interpreter, binary = inspect(file)
-	}
-	what := ""
-	switch {
-	case info.IsDir():
-		what = "it is a directory"
-	case errors.Is(err, fs.ErrPermission) && info.Mode()&0o111 == 0:
-		what = "it is not executable"
-	case errors.Is(err, fs.ErrNotExist) && interpreter != "":
-		what = fmt.Sprintf("its interpreter %q does not exist", interpreter)
-	case errors.Is(err, fs.ErrNotExist):
-		what = "the loader that it asks for does not exist"
-	case errors.Is(err, fs.ErrPermission) && interpreter != "":
-		what = fmt.Sprintf("its interpreter %q cannot be run", interpreter)
-	case errors.Is(err, syscall.ENOEXEC) && binary:
-		what = "it is built for another kind of machine"
-	case errors.Is(err, syscall.ENOEXEC):
-		what = "it is neither a program of this system nor a script with a #! line"
-	default:
-		return err
-	}
-	return fmt.Errorf("%w: %s", err, what)
-}
-
-// inspect returns the interpreter of a script, and whether the file is a
-// binary program.
-func inspect(file string) (interpreter string, binary bool) {
-	f, err := os.Open(file)
-	if err != nil {
-		return "", false
-	}
-	defer f.Close()
-	head, _ := io.ReadAll(io.LimitReader(f, 256)) // the kernel reads as much
-	if line, ok := bytes.CutPrefix(head, []byte("#!")); ok {
-		line, _, _ = bytes.Cut(line, []byte("\n"))
-		line, _, _ = bytes.Cut(bytes.TrimLeft(line, " \t"), []byte(" "))
-		return string(line), false
-	}
-	return "", bytes.HasPrefix(head, []byte("\x7fELF"))
 }

@@ -5,17 +5,15 @@ package mcp
 import (
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/seed94b59a13/mcp/internal/command"
 )
 
 // A process is a started server together with all that it starts: a job
@@ -34,29 +32,29 @@ type process struct {
 
 // launch starts the command inside a job. The process is suspended until it is
 // in the job, so that nothing it starts can escape.
-func launch(command *exec.Cmd) (*process, error) {
+func launch(cmd *exec.Cmd) (*process, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, fmt.Errorf("creating a job object: %w", err)
 	}
-	if command.SysProcAttr == nil {
-		command.SysProcAttr = &syscall.SysProcAttr{}
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	// Without a window: a host without a console would otherwise make one pop
 	// up. It also keeps a Ctrl-C in the host's console away from the server,
 	// and the group of its own keeps away a Ctrl-Break.
-	command.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
-	if err := command.Start(); err != nil {
+	cmd.SysProcAttr.CreationFlags |= windows.CREATE_SUSPENDED | windows.CREATE_NO_WINDOW | windows.CREATE_NEW_PROCESS_GROUP
+	if err := cmd.Start(); err != nil {
+		windows.CloseHandle(job)
+		return nil, command.Explain(cmd, err)
+	}
+	if err := enter(job, cmd.Process.Pid); err != nil {
+		cmd.Process.Kill()
+		cmd.Wait()
 		windows.CloseHandle(job)
 		return nil, err
 	}
-	if err := enter(job, command.Process.Pid); err != nil {
-		command.Process.Kill()
-		command.Wait()
-		windows.CloseHandle(job)
-		return nil, err
-	}
-	return &process{command: command, job: job}, nil
+	return &process{command: cmd, job: job}, nil
 }
 
 func newJob() (windows.Handle, error) {
@@ -158,134 +156,4 @@ func (p *process) Kill() {
 		// exited with status 0.
 		windows.TerminateJobObject(p.job, 1)
 	}
-}
-
-// newCommand returns the command of a server, not yet started. The program is
-// looked up in the PATH of Env, with the extensions of its PATHEXT. Batch
-// files, which npx and most other launchers are here, are given to cmd.exe.
-//
-// os/exec adds SYSTEMROOT to an environment without it: few programs start
-// without.
-func newCommand(s Server) (*exec.Cmd, error) {
-	path, err := lookPath(s.Command, s.Dir, s.Env)
-	if err != nil {
-		return nil, err
-	}
-	command := &exec.Cmd{Path: path, Args: append([]string{s.Command}, s.Args...), Env: s.Env, Dir: s.Dir}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".bat", ".cmd":
-		line, err := batchLine(path, s.Args)
-		if err != nil {
-			return nil, err
-		}
-		// Not the COMSPEC of an environment that may come from anywhere.
-		system, err := windows.GetSystemDirectory()
-		if err != nil {
-			return nil, fmt.Errorf("finding cmd.exe: %w", err)
-		}
-		command.Path = filepath.Join(system, "cmd.exe")
-		command.SysProcAttr = &syscall.SysProcAttr{CmdLine: `"` + command.Path + `" ` + line}
-	}
-	return command, nil
-}
-
-// batchLine returns the arguments with which cmd.exe runs a batch file. The
-// batch file's arguments are parsed by cmd.exe, then by the batch file, which
-// mostly passes them on to a program as they are, and then by that program.
-// Quoted, everything is itself to all of them but for a few characters, for
-// which there is no safe form: those are refused.
-func batchLine(path string, args []string) (string, error) {
-	var b strings.Builder
-	// No autorun commands, no delayed expansion with !; /s takes away the
-	// outer quotes and nothing else.
-	b.WriteString(`/d /e:on /v:off /s /c "`)
-	for i, arg := range append([]string{path}, args...) {
-		if at := strings.IndexAny(arg, "\"%\r\n\x00"); at >= 0 {
-			what := fmt.Sprintf("Args[%d]", i-1)
-			if i == 0 {
-				what = "the path"
-			}
-			return "", fmt.Errorf("%w: %s holds %q, which cannot be passed to a batch file (%s) safely",
-				ErrInvalidServer, what, arg[at], filepath.Base(path))
-		}
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteByte('"')
-		b.WriteString(arg)
-		// A backslash before the quote would hide it from the program.
-		b.WriteString(arg[len(strings.TrimRight(arg, `\`)):])
-		b.WriteByte('"')
-	}
-	b.WriteByte('"')
-	return b.String(), nil
-}
-
-// lookPath finds the program: a name without a separator in the PATH of env,
-// or in the host's if env has none; a path, relative to dir if it is not
-// absolute. Unlike cmd.exe it never takes a program from the current folder.
-func lookPath(command, dir string, env []string) (string, error) {
-	extensions := filepath.SplitList(strings.ToLower(variable("PATHEXT", env)))
-	if len(extensions) == 0 {
-		extensions = []string{".com", ".exe", ".bat", ".cmd"}
-	}
-	if strings.ContainsAny(command, `:\/`) {
-		file := command
-		if !filepath.IsAbs(file) && filepath.VolumeName(file) == "" {
-			if dir == "" {
-				dir = "."
-			}
-			absolute, err := filepath.Abs(dir)
-			if err != nil {
-				return "", err
-			}
-			file = filepath.Join(absolute, file)
-		}
-		if found := withExtension(file, extensions); found != "" {
-			return found, nil
-		}
-		if info, err := os.Stat(file); err == nil && info.IsDir() {
-			return "", &fs.PathError{Op: "exec", Path: file, Err: fmt.Errorf("it is a directory: %w", fs.ErrPermission)}
-		}
-		return "", &exec.Error{Name: command, Err: fs.ErrNotExist}
-	}
-	for _, folder := range filepath.SplitList(variable("PATH", env)) {
-		if !filepath.IsAbs(folder) {
-			continue // what it means would depend on the folder of the host
-		}
-		if found := withExtension(filepath.Join(folder, command), extensions); found != "" {
-			return found, nil
-		}
-	}
-	return "", &exec.Error{Name: command, Err: errNotInPath}
-}
-
-// withExtension returns the file as it is if it has an extension and exists,
-// or with the first extension that makes it exist.
-func withExtension(file string, extensions []string) string {
-	candidates := []string{}
-	if filepath.Ext(file) != "" {
-		candidates = append(candidates, file)
-	}
-	for _, extension := range extensions {
-		candidates = append(candidates, file+extension)
-	}
-	for _, candidate := range candidates {
-		if info, err := os.Stat(candidate); err == nil && !info.IsDir() {
-			return candidate
-		}
-	}
-	return ""
-}
-
-// variable returns a variable of env, whatever the letter case of its name,
-// or else of the host.
-func variable(name string, env []string) string {
-	value := os.Getenv(name)
-	for _, entry := range env {
-		if key, v, ok := cutEnv(entry); ok && strings.EqualFold(key, name) {
-			value = v
-		}
-	}
-	return value
 }

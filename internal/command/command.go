@@ -1,0 +1,24 @@
+// Package command makes the command of a server: it finds the program as the
+// server's own environment says, and passes the arguments on exactly as they
+// are.
+package command
+
+// This file has the errors of all systems.
+
+import (
+	"errors"
+	"io/fs"
+	"os/exec"
+)
+
+// An UnsafeError tells of an argument that cannot be passed on as it is.
+type UnsafeError string
+
+func (e UnsafeError) Error() string { return string(e) }
+
+var errNotInPath = pathError{errors.New("executable file not found in PATH")}
+
+// pathError is os/exec's ErrNotFound with fs.ErrNotExist behind it.
+type pathError struct{ error }
+
+func (pathError) Is(target error) bool { return target == fs.ErrNotExist || target == exec.ErrNotFound }
