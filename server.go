@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -351,7 +351,7 @@ func (s Server) attrs() (attrs []slog.Attr) {
 		add("URL", bareURL(s.URL))
 	}
 	if s.BearerToken != "" {
-		add("BearerToken", masked)
+		add("BearerToken", secret.Masked)
 	}
 	if len(s.Headers) > 0 {
 		add("Headers", slices.Sorted(maps.Keys(s.Headers)))
@@ -369,64 +369,36 @@ func (s Server) attrs() (attrs []slog.Attr) {
 func bareURL(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {
-		return masked
+		return secret.Masked
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
-const (
-	masked    = "[masked]"
-	minSecret = 8 // bytes; shorter values would mask half of every text
-)
-
 // plainVariables are variables whose values are no secrets but stand in every
 // second error text.
-var plainVariables = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "LANGUAGE", "TZ", "PWD", "TMPDIR", "TEMP", "TMP",
-	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
-	"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "SYSTEMDRIVE", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT",
-}
+var plainVariables = append([]string{"LANGUAGE", "TZ", "PWD", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT"}, baseVariables...)
 
 // mask returns a function that takes the configured secrets out of a text that
 // comes from the server and is to be quoted.
 func (s Server) mask() func(string) string {
-	var secrets []string
-	add := func(value string) {
-		if len(value) >= minSecret {
-			quoted := string(raw.AppendQuote(nil, value))
-			secrets = append(secrets, value, quoted[1:len(quoted)-1])
-		}
-	}
+	secrets := []string{s.BearerToken}
 	for _, entry := range s.Env {
 		key, value, _ := cutEnv(entry)
 		if key = strings.ToUpper(key); !slices.Contains(plainVariables, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_") {
-			add(value)
+			secrets = append(secrets, value)
 		}
 	}
-	add(s.BearerToken)
 	for _, value := range s.Headers {
-		add(value)
-		if _, credentials, ok := strings.Cut(value, " "); ok { // "Bearer …"
-			add(credentials)
-		}
+		_, credentials, _ := strings.Cut(value, " ") // "Bearer …"
+		secrets = append(secrets, value, credentials)
 	}
 	if u, err := url.Parse(s.URL); err == nil {
 		for _, values := range u.Query() {
 			for _, value := range values {
-				add(value)
-				add(url.QueryEscape(value))
+				secrets = append(secrets, value, url.QueryEscape(value))
 			}
 		}
-		add(u.RawQuery)
+		secrets = append(secrets, u.RawQuery)
 	}
-	if len(secrets) == 0 {
-		return func(quote string) string { return quote }
-	}
-	// Where two secrets begin alike the longer one is the right one.
-	slices.SortFunc(secrets, func(a, b string) int { return len(b) - len(a) })
-	var pairs []string
-	for _, secret := range secrets {
-		pairs = append(pairs, secret, masked)
-	}
-	return strings.NewReplacer(pairs...).Replace
+	return secret.Mask(secrets)
 }
