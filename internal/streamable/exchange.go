@@ -199,8 +199,12 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			}
 			// net/http keeps connections that the server has closed until it
 			// notices. It cannot send the request again, this can.
+			// One that was closed is seldom alone, so the others go as well.
 			if stale < maxStale && !r.slot.Begun() && closed(err) {
 				stale++
+				if t, ok := c.Transport.(interface{ CloseIdleConnections() }); ok {
+					t.CloseIdleConnections()
+				}
 				continue
 			}
 			return c.uncertain(r, err)
