@@ -3,6 +3,7 @@ package mcp
 // This file asks a server for its list of tools.
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -215,15 +216,7 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 			return p, errors.New(result.ErrorText(refusal))
 		}
 		hash.Write(answer.Result)
-		var tools, next []byte
-		for name, value := range raw.Members(answer.Result) {
-			switch string(name) {
-			case "tools":
-				tools = value
-			case "nextCursor":
-				next = value
-			}
-		}
+		tools, next := readPage(answer.Result)
 		p.tools = append(p.tools, tools)
 		if size += len(answer.Result); size > maxListBytes {
 			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
@@ -245,4 +238,23 @@ func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error)
 	}
 	p.hash = hash.Sum64()
 	return p, nil
+}
+
+// readPage finds the list and the cursor in a result of tools/list. Nearly all
+// of them have one page and nothing else, and are as long as the list: then the
+// list is not skipped in search of what follows it.
+func readPage(result []byte) (tools, next []byte) {
+	const start = `{"tools":[`
+	if bytes.HasPrefix(result, []byte(start)) && !bytes.Contains(result, []byte("nextCursor")) && !bytes.Contains(result, []byte(`\u`)) {
+		return result[len(start)-1:], nil
+	}
+	for name, value := range raw.Members(result) {
+		switch string(name) {
+		case "tools":
+			tools = value
+		case "nextCursor":
+			next = value
+		}
+	}
+	return tools, next
 }

@@ -197,12 +197,15 @@ func Members(object []byte) iter.Seq2[[]byte, []byte] {
 			if !yield(name, object[i:end:end]) {
 				return
 			}
-			i = skipSpace(object, end)
+			if i = skipSpace(object, end); i >= len(object) || object[i] != ',' {
+				return
+			}
 		}
 	}
 }
 
-// Elements yields the elements of an array, in order, as [Members] does.
+// Elements yields the elements of an array, in order, as [Members] does. What
+// follows the array is not looked at.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		i := skipSpace(array, 0)
@@ -214,7 +217,9 @@ func Elements(array []byte) iter.Seq[[]byte] {
 			if !yield(array[i:end:end]) {
 				return
 			}
-			i = skipSpace(array, end)
+			if i = skipSpace(array, end); i >= len(array) || array[i] != ',' {
+				return
+			}
 		}
 	}
 }
