@@ -35,9 +35,9 @@ func Scan(data []byte) (end int, err error) {
 	var (
 		objects [MaxDepth/64 + 1]uint64 // bit d: the container at depth d is an object
 		depth   int
+		object  bool // the innermost container is one
 		i       = skipSpace(data, 0)
 	)
-	inObject := func() bool { return objects[depth/64]&(1<<(depth%64)) != 0 }
 	for {
 		// A value starts at i.
 		if i >= len(data) {
@@ -51,7 +51,7 @@ func Scan(data []byte) (end int, err error) {
 			if depth++; depth >= MaxDepth {
 				return i, ErrDepth
 			}
-			if c == '{' {
+			if object = c == '{'; object {
 				objects[depth/64] |= 1 << (depth % 64)
 			} else {
 				objects[depth/64] &^= 1 << (depth % 64)
@@ -74,29 +74,28 @@ func Scan(data []byte) (end int, err error) {
 			if depth == 0 {
 				return i, nil
 			}
-			if !opened {
+			if !opened && i < len(data) && data[i] <= ' ' {
 				i = skipSpace(data, i)
 			}
 			if i >= len(data) {
 				return i, ErrShort
 			}
-			closer := byte(']')
-			if inObject() {
-				closer = '}'
-			}
-			if data[i] == closer {
+			if c := data[i]; object && c == '}' || !object && c == ']' {
 				i, depth, opened = i+1, depth-1, false
+				object = objects[depth/64]&(1<<(depth%64)) != 0
 				continue
 			}
 			if !opened {
 				if data[i] != ',' {
 					return i, ErrSyntax
 				}
-				i = skipSpace(data, i+1)
+				if i++; i < len(data) && data[i] <= ' ' {
+					i = skipSpace(data, i)
+				}
 			}
 			break
 		}
-		if inObject() {
+		if object {
 			if i >= len(data) {
 				return i, ErrShort
 			}
@@ -106,13 +105,18 @@ func Scan(data []byte) (end int, err error) {
 			if i, err = scanString(data, i); err != nil {
 				return i, err
 			}
-			if i = skipSpace(data, i); i >= len(data) {
+			if i < len(data) && data[i] <= ' ' {
+				i = skipSpace(data, i)
+			}
+			if i >= len(data) {
 				return i, ErrShort
 			}
 			if data[i] != ':' {
 				return i, ErrSyntax
 			}
-			i = skipSpace(data, i+1)
+			if i++; i < len(data) && data[i] <= ' ' {
+				i = skipSpace(data, i)
+			}
 		}
 	}
 }

@@ -167,6 +167,7 @@ func BenchmarkScan(b *testing.B) {
 	for name, text := range map[string]string{
 		"plain":   `{"text":"` + strings.Repeat("x", 1<<20) + `"}`,
 		"escapes": `{"text":"` + strings.Repeat(strings.Repeat("x", 70)+`\n`, 1<<14) + `"}`,
+		"list":    `[` + strings.Repeat(`{"name":"tool_1","inputSchema":{"type":"object","properties":{"property_1":{"type":"string","description":"What the property is for, in a sentence of some length."}},"required":["property_1"]}},`, 1000) + `1]`,
 		"small":   strings.Repeat(`{"name":"abc","n":12345,"list":[true,false,null]} `, 1),
 	} {
 		b.Run(name, func(b *testing.B) {
