@@ -81,10 +81,10 @@ func TestConfigFilesOfApplications(t *testing.T) {
 			},
 		},
 		"cursor.json": {
-			lookup: map[string]string{"LINEAR_KEY": "linear-key", "PROJECT_KEY": "project-key", "workspaceFolder": "/work"},
+			lookup: map[string]string{"LINEAR_KEY": "linear-key", "PROJECT_KEY": "project-key", "workspaceFolder": "/src/project"},
 			servers: []mcp.Server{
 				{Name: "linear", URL: "https://mcp.example.test/mcp", Headers: map[string]string{"Authorization": "Bearer linear-key"}},
-				{Name: "project", Command: "python", Args: []string{"/work/tools/mcp_server.py"}, Env: base("API_KEY=project-key")},
+				{Name: "project", Command: "python", Args: []string{"/src/project/tools/mcp_server.py"}, Env: base("API_KEY=project-key")},
 			},
 		},
 		"vscode.mcp.json": {
