@@ -172,6 +172,26 @@ func TestHTTPNotifications(t *testing.T) {
 	}
 }
 
+// A server that has lost its sessions may have other tools as well.
+func TestHTTPRenewalAnnouncesTools(t *testing.T) {
+	h := newWeb(t)
+	c := connect(t, h.server())
+	works(t, c)
+	select {
+	case <-c.ToolsChanged():
+		t.Fatal("nothing has changed yet")
+	default:
+	}
+	h.forgetAll()
+	works(t, c)
+	select {
+	case <-c.ToolsChanged():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the renewal was not announced")
+	}
+	assert.NoError(t, c.RefreshTools(t.Context()))
+}
+
 func TestHTTPSessionLost(t *testing.T) {
 	for _, test := range []struct {
 		name        string

@@ -153,6 +153,9 @@ func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
 	}
 	r.err = err
 	close(r.done)
+	if err == nil && c.Inbox.ToolsChanged != nil {
+		c.Inbox.ToolsChanged() // a server that was started again may be another version
+	}
 }
 
 // beginAnew replays the requests that began the session.
