@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/secret"
+	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -371,7 +372,7 @@ func bareURL(s string) string {
 	if err != nil {
 		return secret.Masked
 	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+	return streamable.BareURL(u)
 }
 
 // plainVariables are variables whose values are no secrets but stand in every

@@ -115,7 +115,7 @@ func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s without a usable target", status))
 	}
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	bare := c.line(bareURL(to))
+	bare := c.line(BareURL(to))
 	switch {
 	case origin(to) != origin(c.URL):
 		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s to another origin, %s, which is not followed", status, bare))
@@ -134,8 +134,8 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
 }
 
-// bareURL returns the URL without user, query and fragment.
-func bareURL(u *url.URL) string {
+// BareURL returns the URL without user, query and fragment.
+func BareURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 

@@ -250,7 +250,7 @@ func (c *Conn) clean(err error) error {
 		}
 		bare := "[masked]"
 		if u, err := url.Parse(inner.URL); err == nil {
-			bare = bareURL(u)
+			bare = BareURL(u)
 		}
 		shown := fmt.Sprintf("%s %q: %s", inner.Op, bare, inner.Err)
 		if strings.Contains(text, inner.Error()) {

@@ -219,7 +219,7 @@ func ParseError(object []byte) jsonrpc.Error {
 		e.Message = s
 		return e
 	}
-	e.Code, _ = ParseCode(raw.Member(object, "code"))
+	e.Code, _ = parseCode(raw.Member(object, "code"))
 	message := raw.Member(object, "message")
 	if s, ok := raw.String(message); ok {
 		e.Message = s
@@ -235,8 +235,8 @@ func ParseError(object []byte) jsonrpc.Error {
 	return e
 }
 
-// ParseCode reads an error code, also one that is written as a string.
-func ParseCode(value []byte) (code int64, ok bool) {
+// parseCode reads an error code, also one that is written as a string.
+func parseCode(value []byte) (code int64, ok bool) {
 	if raw.IsString(value) {
 		value = value[1 : len(value)-1]
 	}
