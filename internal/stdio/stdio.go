@@ -421,7 +421,16 @@ func (c *Conn) Abort() {
 // halt ends the process and returns when it is gone.
 func (c *Conn) halt() {
 	c.stop.Do(func() {
-		c.Process.BeforeStop()
+		// A server to abort is told before its input ends: one that is about to
+		// start another process does not get to leave first.
+		aborted := false
+		select {
+		case <-c.aborting:
+			aborted = true
+			c.Process.Terminate()
+		default:
+			c.Process.BeforeStop()
+		}
 		close(c.stopping)
 		// The writer closes stdin; one that is stuck in a full pipe is freed
 		// here, since the server does not read anyway.
@@ -431,7 +440,9 @@ func (c *Conn) halt() {
 		if waitUnless(c.aborting, c.exited, c.StopTimeout, 0) {
 			return
 		}
-		c.Process.Terminate()
+		if !aborted {
+			c.Process.Terminate()
+		}
 		if waitUnless(c.aborting, c.exited, min(c.StopTimeout, maxTerminate), AbortTime) {
 			return
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,6 +18,9 @@ const (
 	maxPasses = 3
 	// maxHeld bounds the descriptors that one tree may take.
 	maxHeld = 1024
+	// stopTime bounds the wait for all processes of a tree to stand still. One
+	// that has just started another with vfork stands still only later.
+	stopTime = 50 * time.Millisecond
 )
 
 // A Tree holds the descendants of a server by descriptors (pidfd), so that an
@@ -48,17 +52,27 @@ func (d descendant) exited() bool {
 
 // Collect adds the descendants of the leader, which must not be reaped
 // meanwhile.
-func (t *Tree) Collect(leader int) { t.walk(leader, func(descendant) {}) }
+func (t *Tree) Collect(leader int) { t.walk(leader, func(descendant) {}, func(int) {}) }
 
-// Freeze collects the descendants and stops each, so that it starts no other.
+// Freeze collects the descendants and stops each. The children of a process
+// are read when it stands still: one that is in the middle of a fork as the
+// signal arrives has one more.
 func (t *Tree) Freeze(leader int) {
+	stop := func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) }
 	for _, d := range t.held {
-		unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0)
+		stop(d)
 	}
-	t.walk(leader, func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) })
+	deadline := time.Now().Add(stopTime)
+	t.walk(leader, stop, func(pid int) {
+		for !stands(pid) && time.Now().Before(deadline) {
+			time.Sleep(50 * time.Microsecond)
+		}
+	})
 }
 
-func (t *Tree) walk(leader int, found func(descendant)) {
+// walk calls found for each descendant that is new, and before for each process
+// whose children it is about to read.
+func (t *Tree) walk(leader int, found func(descendant), before func(pid int)) {
 	for range maxPasses {
 		parents := []int{leader}
 		for pid := range t.held {
@@ -68,6 +82,7 @@ func (t *Tree) walk(leader int, found func(descendant)) {
 		for len(parents) > 0 {
 			parent := parents[0]
 			parents = parents[1:]
+			before(parent)
 			for _, pid := range children(parent) {
 				if known, ok := t.held[pid]; ok && !known.gone() || len(t.held) >= maxHeld {
 					continue
@@ -128,12 +143,15 @@ func (t *Tree) Kill() {
 	}
 }
 
-// Reap reaps those that this process has inherited, and reports whether any
-// that is held still lives.
+// Reap reports whether any that is held still lives, and reaps those that this
+// process has inherited.
 func (t *Tree) Reap() (alive bool) {
+	// In this order: one that ends in between is reaped by the next Reap.
+	for _, d := range t.held {
+		alive = alive || !d.exited()
+	}
 	for _, d := range t.held {
 		unix.Waitid(unix.P_PIDFD, d.fd, nil, unix.WEXITED|unix.WNOHANG, nil)
-		alive = alive || !d.exited()
 	}
 	return alive
 }
@@ -149,15 +167,8 @@ func (t *Tree) Release() {
 // children returns the children of a process. Each belongs to the thread that
 // started it.
 func children(pid int) (pids []int) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
-	}
-	threads, _ := d.Readdirnames(-1)
-	d.Close()
-	for _, thread := range threads {
-		list, _ := os.ReadFile(dir + thread + "/children")
+	for _, dir := range threads(pid) {
+		list, _ := os.ReadFile(dir + "/children")
 		for field := range strings.FieldsSeq(string(list)) {
 			if pid, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, pid)
@@ -167,11 +178,40 @@ func children(pid int) (pids []int) {
 	return pids
 }
 
-// parentAndGroup reads two fields of /proc/PID/stat. They stand behind the
-// name of the program, which may have any characters.
+// stands reports whether every thread of a process is stopped or has ended.
+func stands(pid int) bool {
+	for _, dir := range threads(pid) {
+		if fields := stat(dir); len(fields) > 0 && !strings.Contains("TtZX", fields[0]) {
+			return false
+		}
+	}
+	return true
+}
+
+// threads returns the directories of a process's threads.
+func threads(pid int) (dirs []string) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task"
+	d, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	names, _ := d.Readdirnames(-1)
+	for _, name := range names {
+		dirs = append(dirs, dir+"/"+name)
+	}
+	return dirs
+}
+
+// stat reads the fields of a stat file of /proc that follow the name of the
+// program, which may have any characters: state, parent, group and more.
+func stat(dir string) []string {
+	text, _ := os.ReadFile(dir + "/stat")
+	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+}
+
 func parentAndGroup(pid int) (parent, group int, ok bool) {
-	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	fields := stat("/proc/" + strconv.Itoa(pid))
 	if len(fields) < 3 {
 		return 0, 0, false
 	}
