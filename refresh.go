@@ -3,10 +3,8 @@ package mcp
 // This file asks a server for its list of tools.
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -14,7 +12,6 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
@@ -129,132 +126,95 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	if capabilities != nil && capabilities.Tools == nil {
 		return nil // a server of prompts or resources alone
 	}
-	l := listing{server: &c.server, mirrors: c.mirrors(), names: make(map[string]string, len(c.Tools())), matched: map[string]bool{}, digest: sha256.New(), scratch: make([]byte, 4<<10)}
-	pages, err := c.pages(ctx, &l)
-	defer pages.release()
+	c.mu.Lock()
+	last := listing{tools: c.tools, warnings: c.listWarnings, hash: c.listHash}
+	c.mu.Unlock()
+	l, err := c.pages(ctx, &last)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
-	unchanged := c.tools != nil && c.listHash == pages.hash
-	if unchanged {
-		c.listNumber = max(c.listNumber, number)
-	}
-	c.mu.Unlock()
-	if unchanged {
-		return nil
-	}
-	for _, tools := range pages.tools {
-		l.page(tools)
-	}
-	l.finish()
-	for i := range l.tools {
-		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
-	}
-	c.mu.Lock()
 	defer c.mu.Unlock()
 	if number > c.listNumber {
-		c.tools, c.listWarnings, c.listHash, c.listNumber = l.tools, l.warnings, pages.hash, number
+		c.tools, c.listWarnings, c.listHash, c.listNumber = l.tools, l.warnings, l.hash, number
 	}
 	return nil
 }
 
-// pages are the answers of one listing.
-type pages struct {
-	answers []tap.Answer
-	tools   [][]byte // the list of each page
-	hash    uint64   // of all answers
-}
-
-func (p *pages) release() {
-	for _, answer := range p.answers {
-		answer.Release()
-	}
-	*p = pages{}
-}
-
-// pages asks for one page after the other. What is wrong with the pages goes
-// into the warnings of l.
-func (c *Connection) pages(ctx context.Context, l *listing) (p pages, err error) {
+// pages asks for one page after the other. It returns last if nothing has
+// changed since.
+func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error) {
 	var (
+		l        = listing{server: &c.server, mirrors: c.mirrors()}
 		params   sdk.ListToolsParams
 		cursors  = map[string]bool{}
-		hash     maphash.Hash
+		hash     maphash.Hash // of all answers
 		size     int
 		session  int // that the pages are from
 		restarts int
 	)
 	hash.SetSeed(c.seed)
-	for {
+	for page := 1; ; page++ {
 		slot := tap.NewSlot()
 		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
 			_, err := c.session.ListTools(ctx, &params)
 			return err
 		})
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		// A cursor of a session that was lost means nothing to its successor.
-		if len(p.answers) > 0 && slot.Generation != session {
+		if page > 1 && slot.Generation != session {
 			answer.Release()
 			if restarts++; restarts > maxRestarts {
-				return p, fmt.Errorf("the server forgot the session %d times", restarts)
+				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
-			p.release()
-			size, l.warnings, params.Cursor = 0, nil, ""
+			l, page, size, params.Cursor = listing{server: l.server, mirrors: l.mirrors}, 0, 0, ""
 			clear(cursors)
 			hash.Reset()
 			continue
 		}
 		session = slot.Generation
-		p.answers = append(p.answers, answer)
 		if answer.Error != nil {
 			refusal := tap.ParseError(answer.Error)
-			if refusal.Code == jsonrpc.CodeMethodNotFound && len(p.answers) == 1 {
+			answer.Release()
+			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
 				break
 			}
-			return p, errors.New(result.ErrorText(refusal))
+			return nil, errors.New(result.ErrorText(refusal))
 		}
 		hash.Write(answer.Result)
-		tools, next := readPage(answer.Result)
-		p.tools = append(p.tools, tools)
-		if size += len(answer.Result); size > maxListBytes {
-			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
+		size += len(answer.Result)
+		// Most lists have one page. What is unchanged then is not read at all.
+		if l.hash = hash.Sum64(); l.hash == last.hash && last.tools != nil {
+			answer.Release()
+			return last, nil
+		}
+		if page == 1 {
+			l.grow(len(last.tools))
+		}
+		cursor := l.page(answer.Result)
+		answer.Release()
+		if cursor == "" {
 			break
 		}
-		cursor, _ := raw.String(next)
-		if cursor == "" {
+		if size > maxListBytes {
+			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
 			break
 		}
 		if cursors[cursor] {
 			l.warn("the list of tools comes back to a page that was there before: it is taken to end here")
 			break
 		}
-		if len(p.answers) == maxPages {
+		if page == maxPages {
 			l.warn("the list of tools has more than %d pages: the rest is left out", maxPages)
 			break
 		}
 		cursors[cursor], params.Cursor = true, cursor
 	}
-	p.hash = hash.Sum64()
-	return p, nil
-}
-
-// readPage finds the list and the cursor in a result of tools/list. Nearly all
-// of them have one page and nothing else, and are as long as the list: then the
-// list is not skipped in search of what follows it.
-func readPage(result []byte) (tools, next []byte) {
-	const start = `{"tools":[`
-	if bytes.HasPrefix(result, []byte(start)) && !bytes.Contains(result, []byte("nextCursor")) && !bytes.Contains(result, []byte(`\u`)) {
-		return result[len(start)-1:], nil
+	l.finish()
+	for i := range l.tools {
+		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
 	}
-	for name, value := range raw.Members(result) {
-		switch string(name) {
-		case "tools":
-			tools = value
-		case "nextCursor":
-			next = value
-		}
-	}
-	return tools, next
+	return &l, nil
 }

@@ -4,11 +4,12 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
-	"hash"
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -20,16 +21,25 @@ import (
 // A listing collects the tools of all pages.
 type listing struct {
 	server   *Server
-	mirrors  bool // calls repeat arguments in headers
-	index    int
+	mirrors  bool              // calls repeat arguments in headers
+	index    int               // of the next entry
 	names    map[string]string // by Tool.Name, the server's names of the tools kept
 	matched  map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
 	tools    []Tool
 	plans    []*schema.Plan // for the arguments of each tool
 	warnings []string
-	more     int // warnings left out
-	digest   hash.Hash
-	scratch  []byte // of fingerprint
+	more     int    // warnings left out
+	hash     uint64 // of the answers
+	full     bool   // maxTools are there
+	scratch  []byte // for what is put together
+}
+
+// grow makes room for about as many tools as there were last time.
+func (l *listing) grow(size int) {
+	l.names = make(map[string]string, size)
+	l.matched = map[string]bool{}
+	l.tools = make([]Tool, 0, size)
+	l.plans = make([]*schema.Plan, 0, size)
 }
 
 func (l *listing) warn(format string, args ...any) {
@@ -40,34 +50,51 @@ func (l *listing) warn(format string, args ...any) {
 	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
 }
 
-func (l *listing) page(tools []byte) {
-	if !raw.Null(tools) && tools[0] != '[' {
-		l.warn("a page of the list of tools has no list in it")
-	}
-	for entry := range raw.Elements(tools) {
-		if len(l.tools) == maxTools {
-			l.warn("the list has more than %d tools: the rest is left out", maxTools)
-			return
+// page takes the tools of one page and returns the cursor of the next.
+func (l *listing) page(result []byte) (next string) {
+	raw.WalkObject(result, func(name, rest []byte) int {
+		n := 0
+		switch string(name) {
+		case "tools":
+			if n = raw.WalkArray(rest, l.entry); n == 0 && !raw.Null(rest[:raw.Skip(rest)]) {
+				l.warn("a page of the list of tools has no list in it")
+			}
+		case "nextCursor":
+			n = raw.Skip(rest)
+			next, _ = raw.String(rest[:n])
 		}
-		l.entry(entry)
-		l.index++
-	}
+		return cmp.Or(n, raw.Skip(rest))
+	})
+	return next
 }
 
-// entry takes one tool of a list. Whatever is wrong with it costs only the
-// tool, and a wrong optional member only the member.
-func (l *listing) entry(entry []byte) {
-	if entry[0] != '{' {
-		l.warn("dropped entry %d of the list of tools: it is no object", l.index)
-		return
+// entry takes the tool of a list that rest starts with, and returns its length.
+// Whatever is wrong with it costs only the tool, and a wrong optional member
+// only the member.
+func (l *listing) entry(rest []byte) (n int) {
+	if len(l.tools) == maxTools {
+		if !l.full {
+			l.full = true
+			l.warn("the list has more than %d tools: the rest is left out", maxTools)
+		}
+		return raw.Skip(rest)
+	}
+	l.index++
+	if rest[0] != '{' {
+		l.warn("dropped entry %d of the list of tools: it is no object", l.index-1)
+		return raw.Skip(rest)
 	}
 	var e toolEntry
-	for name, value := range raw.Members(entry) {
-		e.set(string(name), value)
-	}
+	n = raw.WalkObject(rest, e.member)
+	l.add(&e)
+	return n
+}
+
+// add takes a tool.
+func (l *listing) add(e *toolEntry) {
 	name, ok := raw.String(e.name)
 	if !ok || name == "" {
-		l.warn("dropped entry %d of the list of tools: it has no name", l.index)
+		l.warn("dropped entry %d of the list of tools: it has no name", l.index-1)
 		return
 	}
 	if !l.selected(name) {
@@ -86,27 +113,19 @@ func (l *listing) entry(entry []byte) {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
 		return
 	}
-	if !raw.Null(e.inputSchema) {
-		tool.ServerSchema = bytes.Clone(raw.Repair(e.inputSchema)) // the page is not kept
-	}
 	hidden := 0
 	clean := func(s string) string {
 		s, n := text.Prompt(s)
 		hidden += n
 		return s
 	}
-	var plan *schema.Plan
-	var err error
-	normalizer := schema.Normalizer{Clean: clean}
-	if tool.InputSchema, plan, err = normalizer.Normalize(tool.ServerSchema); err != nil {
-		l.warn("dropped tool %q: %v", name, err)
-		return
-	}
-	// A schema that stayed as it was has no white space to take out.
-	if tool.ServerSchema != nil && &tool.InputSchema[0] != &tool.ServerSchema[0] {
-		if tight := raw.Compact(tool.ServerSchema); len(tight) < len(tool.ServerSchema) {
-			tool.ServerSchema = tight
-			tool.InputSchema, plan, _ = normalizer.Normalize(tight)
+	plan := e.plan
+	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
+	if e.normal == nil {
+		var err error
+		if tool.ServerSchema, tool.InputSchema, plan, err = normalize(e.inputSchema, clean); err != nil {
+			l.warn("dropped tool %q: %v", name, err)
+			return
 		}
 	}
 	if l.mirrors {
@@ -125,10 +144,13 @@ func (l *listing) entry(entry []byte) {
 			tool.Title = clean(title)
 		}
 	}
-	tool.Description = "Tool " + clean(name) + " from the MCP server " + l.server.Name + "."
-	if description, _ := raw.String(e.description); description != "" {
-		tool.Description += " " + clean(description)
+	description := append(append(append(append(l.scratch[:0], "Tool "...), name...), " from the MCP server "...), l.server.Name...)
+	description = append(description, ". "...)
+	l.scratch = raw.AppendString(description, e.description)
+	if len(l.scratch) == len(description) {
+		l.scratch = l.scratch[:len(description)-1] // there is none
 	}
+	tool.Description = clean(string(l.scratch))
 	if hidden > 0 {
 		l.warn("removed %s from what the server says of tool %q", result.Count(hidden, "invisible character"), name)
 	}
@@ -169,6 +191,26 @@ func matchName(pattern, name string) bool {
 	return false
 }
 
+// normalize returns the schema as the server gave it, without white space, and
+// its normal form.
+func normalize(given []byte, clean func(string) string) (server, normal json.RawMessage, plan *schema.Plan, err error) {
+	if !raw.Null(given) {
+		server = bytes.Clone(raw.Repair(given)) // the page is not kept
+	}
+	normalizer := schema.Normalizer{Clean: clean}
+	if normal, plan, err = normalizer.Normalize(server); err != nil {
+		return nil, nil, nil, err
+	}
+	// A schema that stayed as it was has no white space to take out.
+	if server != nil && &normal[0] != &server[0] {
+		if tight := raw.Compact(server); len(tight) < len(server) {
+			server = tight
+			normal, plan, _ = normalizer.Normalize(tight)
+		}
+	}
+	return server, normal, plan, nil
+}
+
 // finish tells what concerns the list as a whole.
 func (l *listing) finish() {
 	for _, field := range []struct {
@@ -186,31 +228,52 @@ func (l *listing) finish() {
 	}
 }
 
-// A toolEntry holds the members of an entry of a list, as they came.
+// A toolEntry holds the members of an entry of a list, as they came, and the
+// schema where it is already known to be normal.
 type toolEntry struct {
 	name, title, description, inputSchema, outputSchema, annotations, execution, meta []byte
+
+	serverSchema, normal json.RawMessage
+	plan                 *schema.Plan
 }
 
-func (e *toolEntry) set(name string, value []byte) {
-	switch name {
+// member takes the member whose value rest starts with. Of duplicates the last
+// one counts.
+func (e *toolEntry) member(name, rest []byte) (n int) {
+	var value *[]byte
+	switch string(name) {
 	case "name":
-		e.name = value
+		value = &e.name
 	case "title":
-		e.title = value
+		value = &e.title
 	case "description":
-		e.description = value
+		value = &e.description
 	case "inputSchema":
-		e.inputSchema = value
+		value = &e.inputSchema
+		if e.serverSchema, e.normal, e.plan, n = reader.Read(rest); n > 0 {
+			return n
+		}
 	case "outputSchema":
-		e.outputSchema = value
+		value = &e.outputSchema
 	case "annotations":
-		e.annotations = value
+		value = &e.annotations
 	case "execution":
-		e.execution = value
+		value = &e.execution
 	case "_meta":
-		e.meta = value
+		value = &e.meta
 	}
+	n = raw.Skip(rest)
+	if value != nil {
+		*value = rest[:n:n]
+	}
+	return n
 }
+
+// reader reads schemas that have nothing to clean.
+var reader = schema.Normalizer{Clean: func(s string) string {
+	s, _ = text.Prompt(s)
+	return s
+}}
 
 // hidden reports whether the tool is for an app in the host's user interface
 // (MCP Apps, _meta.ui.visibility).
@@ -263,20 +326,22 @@ func (e *toolEntry) hints() *Annotations {
 // fingerprint digests what a server says of a tool. Each part is preceded by
 // its length, so that no text can move from one to the next unseen.
 func (l *listing) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
-	const version = "v1:"
-	l.digest.Reset()
-	add := func(part []byte) {
-		l.digest.Write(binary.BigEndian.AppendUint64(l.scratch[:0], uint64(len(part))))
-		l.digest.Write(part)
-	}
-	add(append(l.scratch[8:8], name...))
-	add(raw.AppendString(l.scratch[8:8], description))
-	add(inputSchema)
-	add(outputSchema)
 	if annotations != nil {
 		annotations = raw.Compact(annotations)
 	}
-	add(annotations)
-	sum := l.digest.Sum(l.scratch[:0]) // its text goes behind it
-	return string(hex.AppendEncode(append(l.scratch[:sha256.Size], version...), sum)[sha256.Size:])
+	b := l.scratch[:0]
+	part := func(add func(dst, text []byte) []byte, text []byte) {
+		start := len(b)
+		b = add(append(b, make([]byte, 8)...), text)
+		binary.BigEndian.PutUint64(b[start:], uint64(len(b)-start-8))
+	}
+	plain := func(dst, text []byte) []byte { return append(dst, text...) }
+	part(func(dst, _ []byte) []byte { return append(dst, name...) }, nil)
+	part(raw.AppendString, description)
+	part(plain, inputSchema)
+	part(plain, outputSchema)
+	part(plain, annotations)
+	sum := sha256.Sum256(b)
+	l.scratch = hex.AppendEncode(append(b[:0], "v1:"...), sum[:])
+	return string(l.scratch)
 }

@@ -182,49 +182,81 @@ func Object(data []byte, member func(name, value []byte) bool) (end int, err err
 	}
 }
 
+// WalkObject calls member for the names and values of the object at the start
+// of data, in order. Each is given the text from its value on, and returns how
+// much of it the value takes ([Skip] tells), or less than zero to stop. The
+// object must have passed [Scan]; what follows it is not looked at, and nothing
+// is called for any other value. Walk returns where the object ends, or where
+// the walk was stopped.
+func WalkObject(data []byte, member func(name, rest []byte) int) (end int) {
+	i := skipSpace(data, 0)
+	if i >= len(data) || data[i] != '{' {
+		return i
+	}
+	for i = skipSpace(data, i+1); i < len(data) && data[i] == '"'; i = skipSpace(data, i+1) {
+		end := skipString(data, i)
+		name := data[i+1 : end-1]
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = appendText(nil, name)
+		}
+		i = skipSpace(data, skipSpace(data, end)+1)
+		n := member(name, data[i:])
+		if n < 0 {
+			return i
+		}
+		if i = skipSpace(data, i+n); i >= len(data) || data[i] != ',' {
+			break
+		}
+	}
+	return min(i+1, len(data))
+}
+
+// WalkArray is [WalkObject] for the elements of an array.
+func WalkArray(data []byte, element func(rest []byte) int) (end int) {
+	i := skipSpace(data, 0)
+	if i >= len(data) || data[i] != '[' {
+		return i
+	}
+	for i = skipSpace(data, i+1); i < len(data) && data[i] != ']'; i = skipSpace(data, i+1) {
+		n := element(data[i:])
+		if n < 0 {
+			return i
+		}
+		if i = skipSpace(data, i+n); i >= len(data) || data[i] != ',' {
+			break
+		}
+	}
+	return min(i+1, len(data))
+}
+
+// Skip returns the length of the value that data, which was checked before,
+// starts with.
+func Skip(data []byte) int { return skip(data, 0) }
+
 // Members yields the names and values of an object as [Object] does. The
 // object must have passed [Scan]; it yields nothing for any other value.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
-		i := skipSpace(object, 0)
-		if i >= len(object) || object[i] != '{' {
-			return
-		}
-		for i = skipSpace(object, i+1); i < len(object) && object[i] == '"'; i = skipSpace(object, i+1) {
-			end := skipString(object, i)
-			name := object[i+1 : end-1]
-			if bytes.IndexByte(name, '\\') >= 0 {
-				name = appendText(nil, name)
+		WalkObject(object, func(name, rest []byte) int {
+			n := Skip(rest)
+			if !yield(name, rest[:n:n]) {
+				return -1
 			}
-			i = skipSpace(object, skipSpace(object, end)+1)
-			end = skip(object, i)
-			if !yield(name, object[i:end:end]) {
-				return
-			}
-			if i = skipSpace(object, end); i >= len(object) || object[i] != ',' {
-				return
-			}
-		}
+			return n
+		})
 	}
 }
 
-// Elements yields the elements of an array, in order, as [Members] does. What
-// follows the array is not looked at.
+// Elements yields the elements of an array, in order, as [Members] does.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		i := skipSpace(array, 0)
-		if i >= len(array) || array[i] != '[' {
-			return
-		}
-		for i = skipSpace(array, i+1); i < len(array) && array[i] != ']'; i = skipSpace(array, i+1) {
-			end := skip(array, i)
-			if !yield(array[i:end:end]) {
-				return
+		WalkArray(array, func(rest []byte) int {
+			n := Skip(rest)
+			if !yield(rest[:n:n]) {
+				return -1
 			}
-			if i = skipSpace(array, end); i >= len(array) || array[i] != ',' {
-				return
-			}
-		}
+			return n
+		})
 	}
 }
 

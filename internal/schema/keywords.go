@@ -107,7 +107,21 @@ var keywordsByName = func() map[string]keyword {
 	return byName
 }()
 
-func keywordOf(name string) keyword { return keywordsByName[name] }
+func keywordOf(name string) keyword {
+	switch name { // most are one of these
+	case "type":
+		return kwType
+	case "description":
+		return kwDescription
+	case "properties":
+		return kwProperties
+	case "required":
+		return kwRequired
+	case "items":
+		return kwItems
+	}
+	return keywordsByName[name]
+}
 
 // A want is the kind of value that a keyword takes.
 type want uint8

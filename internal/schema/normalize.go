@@ -66,6 +66,23 @@ func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
 	return Normalizer{}.Normalize(schema)
 }
 
+// Read is Normalize for the schema that data, text that [raw.Scan] went over,
+// starts with, where that has next to no work: where the schema is normal but
+// for what rule 1 takes from the root, and has nothing for [raw.Repair]. It
+// returns copies of the schema and of its normal form, which may be one, and
+// its length in data; n is 0 for all other schemas.
+func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, n int) {
+	n, normal := z.normal(data)
+	if n == 0 || &raw.Repair(data[:n])[0] != &data[0] {
+		return nil, nil, nil, 0
+	}
+	schema = bytes.Clone(data[:n])
+	if out = normal; &normal[0] == &data[0] {
+		out = schema
+	}
+	return schema, out, newPlan(out, nil), n
+}
+
 // Normalize returns the normal form of an input schema and the plan for the
 // arguments. The schema is JSON that [raw.Scan] and [raw.Repair] went over; nil,
 // null and true are the schema of a tool without parameters.
