@@ -4,7 +4,6 @@ package mcp
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -63,7 +62,10 @@ func (l *listing) page(result []byte) (next string) {
 			n = raw.Skip(rest)
 			next, _ = raw.String(rest[:n])
 		}
-		return cmp.Or(n, raw.Skip(rest))
+		if n == 0 {
+			n = raw.Skip(rest)
+		}
+		return n
 	})
 	return next
 }

@@ -184,11 +184,11 @@ func Repair(value []byte) []byte {
 }
 
 func clean(value []byte) bool {
+	if isPlain(value) {
+		return true // mostly
+	}
 	if !utf8.Valid(value) {
 		return false
-	}
-	if !hasControl(value) && !bytes.Contains(value, []byte(`\u`)) {
-		return true // nearly always
 	}
 	inString := false
 	for i := 0; i < len(value); i++ {
@@ -210,21 +210,27 @@ func clean(value []byte) bool {
 	return true
 }
 
-// hasControl reports whether a byte below the space is in text. It looks at
-// eight bytes at a time.
-func hasControl(text []byte) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
+// isPlain reports whether text is ASCII without escapes and without bytes below
+// the space. It looks at eight bytes at a time.
+func isPlain(text []byte) bool {
+	const (
+		ones    = 0x0101010101010101
+		high    = 0x8080808080808080
+		escapes = ones * '\\'
+	)
 	for ; len(text) >= 8; text = text[8:] {
-		if x := binary.LittleEndian.Uint64(text); (x-ones*' ')&^x&high != 0 {
-			return true
+		x := binary.LittleEndian.Uint64(text)
+		y := x ^ escapes
+		if (x|(x-ones*' ')|(y-ones)&^y)&high != 0 {
+			return false
 		}
 	}
 	for _, c := range text {
-		if c < ' ' {
-			return true
+		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // Compact returns a repaired copy of value, a checked JSON value, without the

@@ -280,12 +280,21 @@ var typeWords = [...]string{"string", "number", "integer", "boolean", "array", "
 
 // typeNamed is what a schema type allows, 0 when there is none of the name.
 func typeNamed(name string) types {
-	for i, word := range typeWords {
-		if word == name && i == 1 {
-			return isNumber | isInteger
-		} else if word == name {
-			return 1 << i
-		}
+	switch name {
+	case "string":
+		return isString
+	case "number":
+		return isNumber | isInteger
+	case "integer":
+		return isInteger
+	case "boolean":
+		return isBoolean
+	case "array":
+		return isArray
+	case "object":
+		return isObject
+	case "null":
+		return isNull
 	}
 	return 0
 }
@@ -471,8 +480,8 @@ func legalName[T string | []byte](name T) bool {
 	}
 	for i := range len(name) {
 		c := name[i]
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		if !letter && (i == 0 || c != '.' && c != '-' && (c < '0' || c > '9')) {
+		letter := (c|' ')-'a' < 26 || c == '_' // | ' ' makes it lower case
+		if !letter && (i == 0 || c-'0' >= 10 && c != '.' && c != '-') {
 			return false
 		}
 	}
