@@ -110,16 +110,20 @@ func (c *checker) skip() []byte {
 // name passes a member's name and its colon.
 func (c *checker) name() []byte {
 	// Mostly a short word, and then these few steps are the fastest.
-	for i := c.at + 1; i+1 < len(c.data) && c.data[i] != '\\'; i++ {
-		if c.data[i] != '"' {
-			continue
+	if c.peek() == '"' {
+		rest := c.data[c.at+1:]
+		for i, b := range rest {
+			if b == '\\' {
+				break
+			}
+			if b == '"' {
+				c.at += i + len(`"":`)
+				if i+1 == len(rest) || rest[i+1] != ':' {
+					return nil
+				}
+				return rest[:i]
+			}
 		}
-		text := c.data[c.at+1 : i]
-		if c.data[c.at] != '"' || c.data[i+1] != ':' {
-			return nil
-		}
-		c.at = i + 2
-		return text
 	}
 	text := c.skip()
 	c.at++ // the colon
