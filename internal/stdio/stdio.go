@@ -12,6 +12,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -256,7 +257,9 @@ func (c *Conn) write() {
 			c.Stdin.Write(batch)
 			return
 		}
-		// Many small messages make one system call.
+		// Many small messages make one system call: whoever is about to send
+		// another gets to do so.
+		runtime.Gosched()
 	gather:
 		for len(batch) < batchSize {
 			select {
