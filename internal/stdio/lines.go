@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -113,7 +112,7 @@ func (c *Conn) whole(piece []byte) {
 				reply, _ := c.Inbox.Receive(m, nil)
 				c.reply(reply)
 			} else {
-				c.junk.add(element, c.Mask)
+				c.junk.Add(element, c.Mask)
 			}
 		}
 		return
@@ -127,7 +126,7 @@ func (c *Conn) whole(piece []byte) {
 		}
 		i += 1 + n
 		if m, rest, err := tap.Parse(piece[i:]); err == nil {
-			c.junk.add(piece[:i], c.Mask)
+			c.junk.Add(piece[:i], c.Mask)
 			reply, _ := c.Inbox.Receive(m, nil)
 			c.reply(reply)
 			c.whole(rest)
@@ -151,13 +150,13 @@ func (c *Conn) broken(piece []byte) {
 			}
 		}
 	}
-	c.junk.add(piece, c.Mask)
+	c.junk.Add(piece, c.Mask)
 }
 
 func (c *Conn) tooLong(head, tail []byte, size int) {
 	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
 	if id, ok := tap.FindID(trim(head), trim(tail)); !ok || !c.Inbox.Fail(id, err) {
-		c.junk.add(head, c.Mask)
+		c.junk.Add(head, c.Mask)
 	}
 }
 
@@ -330,39 +329,4 @@ func (l *lines) skip() error {
 			return errTooLong
 		}
 	}
-}
-
-// junk counts the output that was no message.
-type junk struct {
-	mu    sync.Mutex
-	count int
-	first string
-}
-
-const junkShown = 120 // bytes
-
-func (j *junk) add(line []byte, mask func(string) string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.count++; j.count > 1 {
-		return
-	}
-	// The mask sees more than is shown, so that no half of a secret is left.
-	text := mask(strings.ToValidUTF8(string(line[:min(len(line), edge)]), "\uFFFD"))
-	if len(text) > junkShown {
-		text = strings.ToValidUTF8(text[:junkShown], "") + "…"
-	}
-	j.first = text
-}
-
-func (j *junk) warnings() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch j.count {
-	case 0:
-		return nil
-	case 1:
-		return []string{fmt.Sprintf("skipped a line of output that is no JSON-RPC message: %q", j.first)}
-	}
-	return []string{fmt.Sprintf("skipped %d lines of output that are no JSON-RPC messages, the first: %q", j.count, j.first)}
 }

@@ -82,7 +82,7 @@ type Conn struct {
 	queue     chan outgoing
 	replies   chan []byte
 	handshake chan jsonrpc.Message // answers that the SDK decodes
-	junk      junk
+	junk      tap.Junk
 	stderr    *tail
 	relay     *relay // nil without StderrCopy
 
@@ -395,7 +395,7 @@ func (c *Conn) Quote() string {
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	warnings := c.junk.warnings()
+	warnings := c.junk.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Mask)...)
 	}

@@ -453,7 +453,7 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 	// An event with a name of its own, such as ping, is no message that went
 	// wrong.
 	if len(batch) == 0 && len(data) > 0 && (e.name == "" || e.name == "message") {
-		c.junk.add(data, c.line)
+		c.junk.Add(data, c.line)
 	}
 }
 

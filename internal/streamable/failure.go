@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -261,36 +260,4 @@ func (c *Conn) clean(err error) error {
 		cause = inner.Err
 	}
 	return &deliveryError{text: c.line(text), cause: cause}
-}
-
-// junk counts the events that were no message.
-type junk struct {
-	mu    sync.Mutex
-	count int
-	first string
-}
-
-const junkShown = 120 // bytes
-
-func (j *junk) add(data []byte, line func(string) string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.count++; j.count == 1 {
-		j.first = line(string(data[:min(len(data), 8*maxShown)]))
-		if len(j.first) > junkShown {
-			j.first = strings.ToValidUTF8(j.first[:junkShown], "") + "…"
-		}
-	}
-}
-
-func (j *junk) warnings() []string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	switch j.count {
-	case 0:
-		return nil
-	case 1:
-		return []string{fmt.Sprintf("skipped an event of a stream that is no JSON-RPC message: %q", j.first)}
-	}
-	return []string{fmt.Sprintf("skipped %d events of streams that are no JSON-RPC messages, the first: %q", j.count, j.first)}
 }

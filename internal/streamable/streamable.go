@@ -73,7 +73,7 @@ type Conn struct {
 	handshake chan jsonrpc.Message // answers that the SDK decodes
 	replies   chan struct{}        // a place for each reply under way
 	buffers   buffers
-	junk      junk
+	junk      tap.Junk
 
 	life      context.Context // ends when Stop or Abort begins
 	endLife   context.CancelFunc
@@ -340,7 +340,7 @@ func (c *Conn) Quote() string { return "" }
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	return c.junk.warnings()
+	return c.junk.Warnings("an event of a stream that is no JSON-RPC message", "events of streams that are no JSON-RPC messages")
 }
 
 // Stop ends the calls in flight, then the session, for which the server gets
