@@ -46,9 +46,10 @@
 // begins, or when the server closes its output; that takes Linux 5.3 or later
 // with /proc. A daemon that detached itself with a double fork and a new
 // session is not found, nor are those that had left the group of a server
-// which then exited without Close. On other Unixes nothing that leaves the
-// group is found, and members of the group get no time after the signal to
-// terminate once the server itself has exited.
+// which then exited without Close, nor may one be that a server starts while
+// it leaves itself. On other Unixes nothing that leaves the group is found, and
+// members of the group get no time after the signal to terminate once the
+// server itself has exited.
 //
 // If the host dies without Close, a server sees the end of its input, which is
 // the agreed signal to leave. On Unix nothing ends a server that ignores it;
