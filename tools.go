@@ -146,8 +146,7 @@ func (l *listing) add(e *toolEntry) {
 			tool.Title = clean(title)
 		}
 	}
-	description := append(append(append(append(l.scratch[:0], "Tool "...), name...), " from the MCP server "...), l.server.Name...)
-	description = append(description, ". "...)
+	description := append(l.scratch[:0], "Tool "+name+" from the MCP server "+l.server.Name+". "...)
 	l.scratch = raw.AppendString(description, e.description)
 	if len(l.scratch) == len(description) {
 		l.scratch = l.scratch[:len(description)-1] // there is none
