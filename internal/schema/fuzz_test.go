@@ -35,17 +35,24 @@ func FuzzNormalize(f *testing.F) {
 	}
 	normalizer := Normalizer{Clean: func(s string) string { return string(bytes.ReplaceAll([]byte(s), []byte("\u200b"), nil)) }}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		schema, ok := read(data)
-		if !ok {
+		end, err := raw.Scan(data)
+		if err != nil {
 			return
 		}
+		schema := raw.Repair(data[:end])
 		original := bytes.Clone(schema)
+		given, read, _, n := normalizer.Read(append(bytes.Clone(data[:end]), `,"more":{}`...))
 		start := time.Now()
 		out, plan, err := normalizer.Normalize(schema)
 		if took := time.Since(start); !raceEnabled && took > 5*bound(len(schema)) {
 			t.Fatalf("took %v", took)
 		}
 		require.Equal(t, string(original), string(schema))
+		if n > 0 {
+			require.Equal(t, end, n)
+			require.Equal(t, string(schema), string(given))
+			require.Equal(t, string(out), string(read))
+		}
 		if err != nil {
 			require.Nil(t, out)
 			return
