@@ -22,10 +22,10 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 	if c.mirrors() {
 		mirrors, _ = mirrorsOf(tool.ServerSchema)
 	}
-	failed := func(err error) (ToolResult, error) {
-		return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", name), err)
-	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
+		failed := func(err error) (ToolResult, error) {
+			return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", name), err)
+		}
 		limits := c.server.limits()
 		arguments, err := plan.Repair(arguments)
 		if err != nil {

@@ -30,6 +30,7 @@ type listing struct {
 	more     int    // warnings left out
 	hash     uint64 // of the answers
 	full     bool   // maxTools are there
+	hidden   int    // characters that were removed from the tool at hand
 	scratch  []byte // for what is put together
 }
 
@@ -47,6 +48,13 @@ func (l *listing) warn(format string, args ...any) {
 		return
 	}
 	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
+}
+
+// clean returns what the server says without what a model must not see.
+func (l *listing) clean(s string) string {
+	s, n := text.Prompt(s)
+	l.hidden += n
+	return s
 }
 
 // page takes the tools of one page and returns the cursor of the next.
@@ -115,17 +123,12 @@ func (l *listing) add(e *toolEntry) {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
 		return
 	}
-	hidden := 0
-	clean := func(s string) string {
-		s, n := text.Prompt(s)
-		hidden += n
-		return s
-	}
+	l.hidden = 0
 	plan := e.plan
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
 	if e.normal == nil {
 		var err error
-		if tool.ServerSchema, tool.InputSchema, plan, err = normalize(e.inputSchema, clean); err != nil {
+		if tool.ServerSchema, tool.InputSchema, plan, err = l.normalize(e.inputSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return
 		}
@@ -143,17 +146,12 @@ func (l *listing) add(e *toolEntry) {
 	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {
 		if tool.Title == "" {
 			title, _ := raw.String(title)
-			tool.Title = clean(title)
+			tool.Title = l.clean(title)
 		}
 	}
-	description := append(l.scratch[:0], "Tool "+name+" from the MCP server "+l.server.Name+". "...)
-	l.scratch = raw.AppendString(description, e.description)
-	if len(l.scratch) == len(description) {
-		l.scratch = l.scratch[:len(description)-1] // there is none
-	}
-	tool.Description = clean(string(l.scratch))
-	if hidden > 0 {
-		l.warn("removed %s from what the server says of tool %q", result.Count(hidden, "invisible character"), name)
+	tool.Description = l.clean(l.describe(name, e.description))
+	if l.hidden > 0 {
+		l.warn("removed %s from what the server says of tool %q", result.Count(l.hidden, "invisible character"), name)
 	}
 	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
@@ -192,13 +190,27 @@ func matchName(pattern, name string) bool {
 	return false
 }
 
+// describe puts a description together.
+func (l *listing) describe(name string, given []byte) string {
+	s := append(l.scratch[:0], "Tool "...)
+	s = append(s, name...)
+	s = append(s, " from the MCP server "...)
+	s = append(s, l.server.Name...)
+	s = append(s, ". "...)
+	l.scratch = raw.AppendString(s, given)
+	if len(l.scratch) == len(s) {
+		return string(s[:len(s)-1]) // the server says nothing
+	}
+	return string(l.scratch)
+}
+
 // normalize returns the schema as the server gave it, without white space, and
 // its normal form.
-func normalize(given []byte, clean func(string) string) (server, normal json.RawMessage, plan *schema.Plan, err error) {
+func (l *listing) normalize(given []byte) (server, normal json.RawMessage, plan *schema.Plan, err error) {
 	if !raw.Null(given) {
 		server = bytes.Clone(raw.Repair(given)) // the page is not kept
 	}
-	normalizer := schema.Normalizer{Clean: clean}
+	normalizer := schema.Normalizer{Clean: l.clean}
 	if normal, plan, err = normalizer.Normalize(server); err != nil {
 		return nil, nil, nil, err
 	}
