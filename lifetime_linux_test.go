@@ -181,7 +181,7 @@ func TestHostIsProcess1(t *testing.T) {
 	}
 	mcptest.NoLeaks(t)
 	host := stdioServer(t, "process 1")
-	command := unshare(host.Command)
+	command := unshare(mcptest.Self(t)) // this program is what is tested
 	command.Env = append(host.Env, "PATH="+os.Getenv("PATH"))
 	out, err := command.CombinedOutput()
 	require.NoError(t, err)

@@ -656,7 +656,7 @@ func TestHostIsKilled(t *testing.T) {
 	mcptest.NoLeaks(t)
 	host := stdioServer(t, "host")
 	spec, _ := json.Marshal(node{Children: []node{{}}})
-	command := exec.Command(host.Command, string(spec))
+	command := exec.Command(mcptest.Self(t), string(spec)) // this program is what is tested
 	command.Env = host.Env
 	out, err := command.StdoutPipe()
 	require.NoError(t, err)
