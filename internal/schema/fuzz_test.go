@@ -12,15 +12,6 @@ import (
 	"github.com/seed94b59a13/mcp/internal/schema/schematest"
 )
 
-// read is what the package's callers do with bytes of a server first.
-func read(data []byte) ([]byte, bool) {
-	end, err := raw.Scan(data)
-	if err != nil {
-		return nil, false
-	}
-	return raw.Repair(data[:end]), true
-}
-
 func FuzzNormalize(f *testing.F) {
 	for _, seed := range []string{
 		string(cleanSchema), string(rewritingSchema), `null`, `true`, `[]`, `{"type":["object",5]}`,
