@@ -41,8 +41,8 @@ func newNode(t testing.TB, script string, args ...string) *nodeServer {
 	require.NoError(t, err)
 	s := &nodeServer{port: l.Addr().(*net.TCPAddr).Port, args: append([]string{file}, args...)}
 	require.NoError(t, l.Close())
+	t.Cleanup(s.stop) // also if it does not start to listen
 	s.start(t)
-	t.Cleanup(s.stop)
 	return s
 }
 
