@@ -152,7 +152,12 @@ func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	case <-c.stopping:
 	case <-ctx.Done():
 	}
-	return nil, io.EOF
+	select {
+	case message := <-c.handshake: // the last words of the server
+		return message, nil
+	default:
+		return nil, io.EOF
+	}
 }
 
 // Close implements the SDK's Connection. The SDK calls it with a lock held, so
@@ -181,6 +186,12 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	lifted := slot != nil
 	if !lifted {
 		slot = tap.NewSlot()
+		slot.Answered = func(answer tap.Answer) {
+			select {
+			case c.handshake <- tap.Handshake(request.ID, answer):
+			default: // nobody reads any more
+			}
+		}
 	}
 	id := tap.ID(request)
 	c.Inbox.Expect(id, slot)
@@ -204,17 +215,8 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if lifted {
 		return tap.ErrLifted
 	}
-	answer, err, _ := slot.Outcome()
-	if err != nil {
-		return err
-	}
-	select {
-	case c.handshake <- tap.Handshake(request.ID, answer):
-		return nil
-	case <-c.stopping:
-	case <-c.ended:
-	}
-	return errStopped
+	_, err, _ := slot.Outcome()
+	return err
 }
 
 // enqueue hands a line to the writer. A server that does not read its input

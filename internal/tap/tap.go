@@ -43,6 +43,7 @@ type Slot struct {
 	Token    int64               // the call's progress token; 0 means none
 	Progress func(params []byte) // called in order for notifications with the token; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
+	Answered func(Answer)        // called with the answer, before Done is closed; must not block
 
 	// Generation counts the sessions that the connection had before the one
 	// that the request went out in. It is set before the answer.
@@ -222,6 +223,9 @@ func (b *Inbox) Receive(m Message, release func()) (reply []byte, took bool) {
 		if took = release != nil; !took {
 			slot.answer.Result = clone(slot.answer.Result)
 			slot.answer.Error = clone(slot.answer.Error)
+		}
+		if slot.Answered != nil {
+			slot.Answered(slot.answer)
 		}
 		close(slot.done)
 	}
