@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -80,6 +81,8 @@ type Config struct {
 type Conn struct {
 	Config
 	queue     chan outgoing
+	pending   atomic.Int64 // messages in the queue or in the writer's hands
+	now       now
 	replies   chan []byte
 	handshake chan jsonrpc.Message // answers that the SDK decodes
 	junk      tap.Junk
@@ -107,6 +110,15 @@ type outgoing struct {
 	slot *tap.Slot // nil for what is not a call
 }
 
+// now is what a caller needs to write its own message.
+type now struct {
+	sync.Mutex // held by whoever writes to stdin
+	stdin      syscall.RawConn
+	line       []byte
+	done       bool
+	try        func(fd uintptr) bool // writes the line, which sets done
+}
+
 // New starts the goroutines of a connection.
 func New(config Config) *Conn {
 	c := &Conn{
@@ -124,6 +136,11 @@ func New(config Config) *Conn {
 		stderrDone: make(chan struct{}),
 		released:   make(chan struct{}),
 		sdkClosed:  make(chan struct{}),
+	}
+	c.now.stdin, _ = c.Stdin.SyscallConn()
+	c.now.try = func(fd uintptr) bool {
+		c.now.done = writeNow(fd, c.now.line)
+		return true // does not wait
 	}
 	if c.StderrCopy != nil {
 		c.relay = newRelay(c.StderrCopy)
@@ -180,7 +197,7 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	}
 	line := append(tap.Encode(request), '\n')
 	if !request.IsCall() {
-		return c.enqueue(ctx, outgoing{line: line})
+		return c.send(ctx, outgoing{line: line})
 	}
 	slot := tap.From(ctx)
 	lifted := slot != nil
@@ -196,7 +213,7 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	id := tap.ID(request)
 	c.Inbox.Expect(id, slot)
 	defer c.Inbox.Forget(id)
-	if err := c.enqueue(ctx, outgoing{line: line, slot: slot}); err != nil {
+	if err := c.send(ctx, outgoing{line: line, slot: slot}); err != nil {
 		return err
 	}
 	select {
@@ -219,9 +236,9 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	return err
 }
 
-// enqueue hands a line to the writer. A server that does not read its input
-// holds up the writer but no caller.
-func (c *Conn) enqueue(ctx context.Context, o outgoing) error {
+// send writes a message, or hands it to the writer. A server that does not read
+// its input holds up the writer but no caller.
+func (c *Conn) send(ctx context.Context, o outgoing) error {
 	select {
 	case <-c.stopping:
 		return errStopped
@@ -229,15 +246,40 @@ func (c *Conn) enqueue(ctx context.Context, o outgoing) error {
 		return errStopped
 	default:
 	}
+	if c.writeNow(o) {
+		return nil
+	}
+	c.pending.Add(1)
 	select {
 	case c.queue <- o:
 		return nil
 	case <-ctx.Done():
+		c.pending.Add(-1)
 		return ctx.Err()
 	case <-c.stopping:
 	case <-c.ended:
 	}
 	return errStopped
+}
+
+// writeNow writes a small message where that takes no wait, and overtakes no
+// other: waking the writer would cost more than the write.
+func (c *Conn) writeNow(o outgoing) bool {
+	const whole = 512 // up to here a pipe takes all or nothing (POSIX, PIPE_BUF)
+	if len(o.line) > whole || c.now.stdin == nil || !c.now.TryLock() {
+		return false
+	}
+	defer c.now.Unlock()
+	if c.pending.Load() > 0 || o.slot != nil && !o.slot.Begin() {
+		return false
+	}
+	c.now.line, c.now.done = o.line, false
+	c.now.stdin.Write(c.now.try)
+	c.now.line = nil
+	if !c.now.done && o.slot != nil {
+		o.slot.Refused()
+	}
+	return c.now.done
 }
 
 func (c *Conn) write() {
@@ -246,8 +288,10 @@ func (c *Conn) write() {
 	const batchSize = 64 << 10
 	for {
 		var batch []byte
+		taken := int64(0)
 		select {
 		case o := <-c.queue:
+			taken++
 			batch = appendLine(batch, o)
 		case reply := <-c.replies:
 			batch = reply
@@ -256,6 +300,7 @@ func (c *Conn) write() {
 			for _, id := range c.Inbox.Waiting() {
 				batch = append(append(batch, tap.Cancelled(id, "the connection is closed")...), '\n')
 			}
+			c.now.Lock() // for good
 			c.Stdin.Write(batch)
 			return
 		}
@@ -266,6 +311,7 @@ func (c *Conn) write() {
 		for len(batch) < batchSize {
 			select {
 			case o := <-c.queue:
+				taken++
 				batch = appendLine(batch, o)
 			case reply := <-c.replies:
 				batch = append(batch, reply...)
@@ -273,10 +319,14 @@ func (c *Conn) write() {
 				break gather
 			}
 		}
-		if len(batch) == 0 {
-			continue
+		c.now.Lock()
+		var err error
+		if len(batch) > 0 {
+			_, err = c.Stdin.Write(batch)
 		}
-		if _, err := c.Stdin.Write(batch); err != nil {
+		c.pending.Add(-taken)
+		c.now.Unlock()
+		if err != nil {
 			// The server has closed its input or is gone. Hear it out, then
 			// end what cannot go on.
 			select {
