@@ -97,7 +97,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if c.session != nil {
 			c.session.Close()
 		}
-		c.listings.Wait()
+		c.background.Wait()
 		err = c.failed(step, err)
 	}()
 	if err := ctx.Err(); err != nil {
@@ -112,7 +112,8 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		return nil, err
 	}
 	step = "initializing"
-	client := sdk.NewClient(&sdk.Implementation{Name: modulePath, Version: moduleVersion()}, &sdk.ClientOptions{
+	info := &sdk.Implementation{Name: modulePath, Version: moduleVersion()}
+	client := sdk.NewClient(info, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
 		// A tool call is not sent again behind the caller's back.
 		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
@@ -124,6 +125,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		}
 		return nil, err
 	}
+	c.meta = protocolMeta(c.session.InitializeResult().ProtocolVersion, info)
 	step = stepListing
 	if err := c.refresh(ctx); err != nil {
 		return nil, err

@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
@@ -16,7 +14,7 @@ import (
 func Follow(ctx context.Context, timeout time.Duration) (_ context.Context, update func(params string), done func()) {
 	c := &Connection{server: Server{CallTimeout: timeout}}
 	slot := tap.NewSlot()
-	ctx, done = c.follow(ctx, slot, &sdk.CallToolParams{})
+	ctx, done = c.follow(ctx, slot)
 	return ctx, func(params string) { slot.Progress([]byte(params)) }, done
 }
 

@@ -87,7 +87,9 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/tap"
@@ -200,6 +202,8 @@ type Connection struct {
 	inbox   *tap.Inbox
 	link    link
 
+	meta   []byte       // of the protocol, for each call; members of a JSON object
+	ids    atomic.Int64 // the last id of a call
 	tokens atomic.Int64 // the last progress token
 	seed   maphash.Seed // no server can make two lists that look the same
 
@@ -209,11 +213,11 @@ type Connection struct {
 	mu           sync.Mutex
 	tools        []Tool
 	listWarnings []string
-	listHash     uint64   // of the answers that tools was made of
-	listNumber   int      // of the listing that tools is from
-	listing      *refresh // the latest; nil before the first
-	listings     sync.WaitGroup
-	closed       bool // Close has begun
+	listHash     uint64         // of the answers that tools was made of
+	listNumber   int            // of the listing that tools is from
+	listing      *refresh       // the latest; nil before the first
+	background   sync.WaitGroup // listings and notices
+	closed       bool           // Close has begun
 
 	ended sync.Once
 	done  chan struct{} // closed when the connection has ended; err is set
@@ -226,6 +230,8 @@ type Connection struct {
 // leaves to its owner.
 type link interface {
 	sdk.Transport
+	// Write is that of the SDK's Connection, see package tap.
+	Write(ctx context.Context, message jsonrpc.Message) error
 	// Stop ends the transport and what is behind it, and returns when nothing
 	// is left. Calls in flight end at once.
 	Stop()
@@ -304,8 +310,8 @@ func (c *Connection) Close() error {
 		c.closed = true // no listing begins any more
 		c.mu.Unlock()
 		c.link.Stop()
-		c.session.Close() // returns at once: nothing is in flight any more
-		c.listings.Wait() // likewise
+		c.session.Close()   // returns at once: nothing is in flight any more
+		c.background.Wait() // likewise
 		c.end(nil)
 	})
 	return nil
@@ -360,4 +366,37 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context
 		err = fmt.Errorf("%w; the tool may have run", err)
 	}
 	return tap.Answer{}, err
+}
+
+const (
+	// firstID keeps the ids of calls apart from those of the SDK's session,
+	// which counts its few requests from 1.
+	firstID = 1 << 20
+	// noticeTime bounds telling the server that a call is given up.
+	noticeTime = 5 * time.Second
+)
+
+// callTool does a tool call past the SDK's session, whose work on the request
+// would cost more than the rest of the call. It is little that the session would
+// have added: the id, the protocol's metadata, and the notice to a server whose
+// call is given up.
+func (c *Connection) callTool(ctx context.Context, slot *tap.Slot, params []byte) (tap.Answer, error) {
+	number := firstID + c.ids.Add(1)
+	id, _ := jsonrpc.MakeID(float64(number)) // takes every number
+	answer, err := c.call(ctx, slot, func(ctx context.Context) error {
+		return c.link.Write(ctx, &jsonrpc.Request{ID: id, Method: "tools/call", Params: params})
+	})
+	if _, _, ended := slot.Outcome(); err == nil || ended || ctx.Err() == nil || !slot.Begun() {
+		return answer, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.background.Go(func() { // ends within noticeTime, and with the connection
+			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
+			defer cancel()
+			c.link.Write(notice, &jsonrpc.Request{Method: "notifications/cancelled", Params: tap.CancelledParams(number, ctx.Err().Error())})
+		})
+	}
+	return answer, err
 }

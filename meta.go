@@ -1,16 +1,21 @@
 package mcp
 
-// This file adds the caller's metadata to requests.
+// This file encodes the parameters of calls, with the metadata of the caller and
+// of the protocol.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
 type metaKey struct{}
@@ -35,14 +40,11 @@ func WithMeta(ctx context.Context, meta map[string]any) context.Context {
 	return context.WithValue(ctx, metaKey{}, all)
 }
 
-// requestMeta returns the metadata of a call, a map of its own, to which the
-// SDK adds the protocol's keys; nil where there is none.
-func requestMeta(ctx context.Context) (sdk.Meta, error) {
+// requestMeta returns the metadata of a call as members of a JSON object, nil
+// where there is none.
+func requestMeta(ctx context.Context) ([]byte, error) {
 	meta, _ := ctx.Value(metaKey{}).(map[string]any)
-	if len(meta) == 0 {
-		return nil, nil
-	}
-	encoded := make(sdk.Meta, len(meta)+1)
+	var members []byte
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if isReserved(key) {
 			return nil, fmt.Errorf("adding metadata: the key %q belongs to the protocol", key)
@@ -51,9 +53,60 @@ func requestMeta(ctx context.Context) (sdk.Meta, error) {
 		if err != nil {
 			return nil, fmt.Errorf("adding metadata: encoding %q: %w", key, err)
 		}
-		encoded[key] = json.RawMessage(value)
+		members = appendMember(members, key, value)
 	}
-	return encoded, nil
+	return members, nil
+}
+
+func appendMember(members []byte, key string, value []byte) []byte {
+	if len(members) > 0 {
+		members = append(members, ',')
+	}
+	return append(append(raw.AppendQuote(members, key), ':'), value...)
+}
+
+// protocolMeta returns the metadata that each request has from statelessVersion
+// on (SEP-2575), as members of a JSON object.
+func protocolMeta(version string, client *sdk.Implementation) (members []byte) {
+	if version < statelessVersion {
+		return nil
+	}
+	info, _ := json.Marshal(client) // two strings
+	members = appendMember(members, sdk.MetaKeyProtocolVersion, raw.AppendQuote(nil, version))
+	members = appendMember(members, sdk.MetaKeyClientInfo, info)
+	return appendMember(members, sdk.MetaKeyClientCapabilities, []byte("{}"))
+}
+
+// callParams encodes the parameters of a tool call.
+func (c *Connection) callParams(name string, meta []byte, token int64, arguments json.RawMessage) []byte {
+	b := make([]byte, 0, len(c.meta)+len(meta)+len(name)+len(arguments)+80)
+	const start = `{"_meta":{`
+	b = append(b, start...)
+	separate := func() {
+		if len(b) > len(start) {
+			b = append(b, ',')
+		}
+	}
+	for _, members := range [][]byte{c.meta, meta} {
+		if len(members) > 0 {
+			separate()
+			b = append(b, members...)
+		}
+	}
+	if token != 0 {
+		separate()
+		b = strconv.AppendInt(append(b, `"progressToken":`...), token, 10)
+	}
+	if len(b) == len(start) {
+		b = append(b[:0], '{')
+	} else {
+		b = append(b, "},"...)
+	}
+	b = raw.AppendQuote(append(b, `"name":`...), name)
+	if bytes.IndexByte(arguments, '\n') >= 0 || bytes.IndexByte(arguments, '\r') >= 0 { // a message on stdio is one line
+		arguments = raw.Compact(arguments)
+	}
+	return append(append(append(b, `,"arguments":`...), arguments...), '}')
 }
 
 // isReserved reports whether the specification keeps the key for itself. Until

@@ -10,8 +10,6 @@ import (
 	"sync"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -44,19 +42,15 @@ func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 const lastWord = 20 * time.Millisecond
 
 // follow prepares a call for progress, where the caller or CallTimeout wants
-// it: params get a token and the slot gets what is to be done. The context
-// returned is that of the call; done must be called when the call has ended.
-func (c *Connection) follow(ctx context.Context, slot *tap.Slot, params *sdk.CallToolParams) (_ context.Context, done func()) {
+// it: the slot gets a token and what is to be done. The context returned is that
+// of the call; done must be called when the call has ended.
+func (c *Connection) follow(ctx context.Context, slot *tap.Slot) (_ context.Context, done func()) {
 	f, _ := ctx.Value(progressKey{}).(func(Progress))
 	limit := c.server.CallTimeout
 	if f == nil && limit == 0 {
 		return ctx, func() {}
 	}
 	slot.Token = c.tokens.Add(1)
-	if params.Meta == nil {
-		params.Meta = sdk.Meta{}
-	}
-	params.Meta["progressToken"] = slot.Token
 	w := &watch{f: f, limit: limit, idle: make(chan struct{}, 1)}
 	slot.Progress = w.progress
 	if limit == 0 {

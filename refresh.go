@@ -98,7 +98,7 @@ func (c *Connection) refresh(ctx context.Context) error {
 		// may be among them. Its end does not end what others wait for.
 		listCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 		r.cancel = cancel
-		c.listings.Go(func() { // ends when canceled, and with the connection
+		c.background.Go(func() { // ends when canceled, and with the connection
 			defer close(r.done)
 			r.err = c.list(listCtx, r.number)
 		})

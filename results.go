@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/tap"
@@ -31,20 +29,17 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 		if err != nil {
 			return toolResult(result.Refuse(limits, err.Error())), nil
 		}
-		params := &sdk.CallToolParams{Name: name, Arguments: arguments}
-		if params.Meta, err = requestMeta(ctx); err != nil {
+		meta, err := requestMeta(ctx)
+		if err != nil {
 			return failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 		}
 		slot := tap.NewSlot()
 		if len(mirrors) > 0 {
 			slot.Header = headerOf(mirrors, arguments)
 		}
-		ctx, done := c.follow(ctx, slot, params)
+		ctx, done := c.follow(ctx, slot)
 		defer done()
-		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
-			_, err := c.session.CallTool(ctx, params)
-			return err
-		})
+		answer, err := c.callTool(ctx, slot, c.callParams(name, meta, slot.Token, arguments))
 		if err != nil {
 			return failed(err)
 		}

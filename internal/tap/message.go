@@ -154,8 +154,13 @@ func Encode(message jsonrpc.Message) []byte {
 
 // Cancelled returns the notification that the call with the id is given up.
 func Cancelled(id int64, reason string) []byte {
-	line := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`), id, 10)
-	return append(raw.AppendQuote(append(line, `,"reason":`...), reason), `}}`...)
+	return Encode(&jsonrpc.Request{Method: "notifications/cancelled", Params: CancelledParams(id, reason)})
+}
+
+// CancelledParams returns the parameters of that notification.
+func CancelledParams(id int64, reason string) []byte {
+	params := raw.AppendQuote([]byte(`{"reason":`), reason)
+	return append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
 }
 
 // Handshake turns the answer of initialize or server/discover into a response

@@ -7,8 +7,8 @@
 // [Slot] into the context, Write does the whole exchange, leaves the raw answer
 // in the slot and returns [ErrLifted]. The SDK takes that for a request that
 // was not sent, gives up the call at once and decodes nothing; its session
-// lives on. Protocol versions, ids, cancellation and request metadata stay
-// with the SDK.
+// lives on. The start, with the choice of the protocol version, and listings
+// are the SDK's; tool calls, of which there are many, go to Write directly.
 package tap
 
 import (
