@@ -286,10 +286,15 @@ func (l *lines) makeRoom() {
 }
 
 func (l *lines) large(size int) []byte {
-	if b, _ := l.spare.Get().(*[]byte); b != nil && len(*b) >= size {
-		return *b
+	for {
+		b, some := l.spare.Get().(*[]byte)
+		if !some {
+			return make([]byte, size)
+		}
+		if b != nil && len(*b) >= size {
+			return *b
+		}
 	}
-	return make([]byte, size)
 }
 
 // lend gives the buffer with the last line away, until release is called.
@@ -305,7 +310,13 @@ func (l *lines) lend() (release func()) {
 	return func() { l.giveBack(lent) }
 }
 
-func (l *lines) giveBack(buffer []byte) { l.spare.Put(&buffer) }
+// giveBack keeps a buffer for later. A pool has one place for each processor
+// that no other reaches, and callers often run on another one than the reader:
+// nothing goes there, so that the buffer does not.
+func (l *lines) giveBack(buffer []byte) {
+	l.spare.Put((*[]byte)(nil))
+	l.spare.Put(&buffer)
+}
 
 // skip reads to the end of a line that is too long, keeping its ends.
 func (l *lines) skip() error {
