@@ -184,7 +184,7 @@ func Repair(value []byte) []byte {
 }
 
 func clean(value []byte) bool {
-	if isPlain(value) {
+	if IsPlain(value) {
 		return true // mostly
 	}
 	if !utf8.Valid(value) {
@@ -210,9 +210,9 @@ func clean(value []byte) bool {
 	return true
 }
 
-// isPlain reports whether text is ASCII without escapes and without bytes below
-// the space. It looks at eight bytes at a time.
-func isPlain(text []byte) bool {
+// IsPlain reports whether text is printable ASCII without escapes. It looks at
+// eight bytes at a time.
+func IsPlain(text []byte) bool {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x8080808080808080
@@ -221,12 +221,12 @@ func isPlain(text []byte) bool {
 	for ; len(text) >= 8; text = text[8:] {
 		x := binary.LittleEndian.Uint64(text)
 		y := x ^ escapes
-		if (x|(x-ones*' ')|(y-ones)&^y)&high != 0 {
+		if (x|(x+ones)|(x-ones*' ')|(y-ones)&^y)&high != 0 {
 			return false
 		}
 	}
 	for _, c := range text {
-		if c < ' ' || c == '\\' || c >= utf8.RuneSelf {
+		if c < ' ' || c == '\\' || c >= 0x7f {
 			return false
 		}
 	}

@@ -22,14 +22,14 @@ import (
 // What only the root may not have, and what most roots have, is no reason to
 // build a tree either: those members are cut out of the text.
 type checker struct {
-	data  []byte
-	at    int
-	clean func(string) string
-	seen  uint64   // keywords, anywhere
-	old   bool     // the root's $schema is that of an older draft
-	kept  [24]span // members of the root
-	keep  int      // how many
-	cut   bool     // some are not kept
+	data []byte
+	at   int
+	seen uint64   // keywords, anywhere
+	old  bool     // the root's $schema is that of an older draft
+	kept [24]span // members of the root
+	keep int      // how many
+	cut  bool     // some are not kept
+	told []span   // titles and descriptions, anywhere
 
 	// texts are the names of properties of the schemas around, innermost last,
 	// and after them the items of the list at hand.
@@ -48,7 +48,7 @@ var checkers = sync.Pool{New: func() any { return new(checker) }}
 // members of the root, and nil when it is not. A schema that has the form
 // already is returned as it is.
 func (z Normalizer) asNormal(schema []byte) []byte {
-	n, out := z.normal(schema)
+	n, out, _ := z.normal(schema)
 	if n < len(schema) || n == 0 {
 		return nil
 	}
@@ -56,28 +56,44 @@ func (z Normalizer) asNormal(schema []byte) []byte {
 }
 
 // normal is asNormal for the schema that data starts with. It returns its
-// length, 0 for one that would be a matter of more.
-func (z Normalizer) normal(data []byte) (n int, out []byte) {
+// length, 0 for one that would be a matter of more, and whether its text is plain.
+func (z Normalizer) normal(data []byte) (n int, out []byte, plain bool) {
 	c := checkers.Get().(*checker)
+	c.data, c.at, c.seen, c.old, c.keep, c.cut = data, 0, 0, false, 0, false
 	defer func() {
-		texts := c.texts[:cap(c.texts)]
-		clear(texts)
-		*c = checker{texts: texts[:0]}
+		c.data = nil
+		clear(c.texts[:cap(c.texts)])
+		c.texts, c.told = c.texts[:0], c.told[:0]
 		checkers.Put(c)
 	}()
-	c.data, c.clean = data, z.Clean
 	if !c.schema(1, 0) || c.old && c.seen&since2019 != 0 {
-		return 0, nil
+		return 0, nil, false
+	}
+	data = data[:c.at:c.at]
+	if plain = raw.IsPlain(data); !plain && z.Clean != nil && !c.isClean(z.Clean) {
+		return 0, nil, false
 	}
 	if !c.cut {
-		return c.at, data[:c.at:c.at]
+		return c.at, data, plain
 	}
 	out = make([]byte, 0, c.at)
 	for _, member := range c.kept[:c.keep] {
 		out = append(append(out, ','), data[member.start:member.end]...)
 	}
 	out[0] = '{'
-	return c.at, append(out, '}')
+	return c.at, append(out, '}'), plain
+}
+
+// isClean reports whether clean changes no title and no description.
+func (c *checker) isClean(clean func(string) string) bool {
+	for _, told := range c.told {
+		if text := c.data[told.start:told.end]; suspect(text) {
+			if s, _ := raw.String(text); clean(s) != s {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // peek returns the next byte, 0 at the end.
@@ -286,10 +302,7 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 		case kwPattern:
 			return takenPattern(string(raw.AppendString(nil, value)))
 		case kwTitle, kwDescription:
-			if c.clean != nil && suspect(value) {
-				s, _ := raw.String(value)
-				return c.clean(s) == s
-			}
+			c.told = append(c.told, span{start, c.at})
 		}
 		return true
 	}

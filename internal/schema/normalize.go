@@ -72,8 +72,8 @@ func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
 // returns copies of the schema and of its normal form, which may be one, and
 // its length in data; n is 0 for all other schemas.
 func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, n int) {
-	n, normal := z.normal(data)
-	if n == 0 || &raw.Repair(data[:n])[0] != &data[0] {
+	n, normal, plain := z.normal(data)
+	if n == 0 || !plain && &raw.Repair(data[:n])[0] != &data[0] {
 		return nil, nil, nil, 0
 	}
 	schema = bytes.Clone(data[:n])
