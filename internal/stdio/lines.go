@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
@@ -229,7 +228,7 @@ type lines struct {
 	limit      int
 	buf        []byte
 	start, end int // buf[start:end] is unread
-	spare      sync.Pool
+	spare      tap.Spare
 
 	head, tail []byte // the ends of a line that was too long
 	skipped    int    // its length
@@ -272,29 +271,17 @@ func (l *lines) makeRoom() {
 	unread := l.buf[l.start:l.end]
 	switch {
 	case len(unread) <= smallBuffer/2 && len(l.buf) > smallBuffer:
-		l.giveBack(l.buf)
+		l.spare.Put(l.buf)
 		l.buf = make([]byte, smallBuffer)
 	case len(unread) > len(l.buf)/2:
 		old := l.buf
-		l.buf = l.large(min(2*len(old), l.limit+smallBuffer))
+		l.buf = l.spare.Get(min(2*len(old), l.limit+smallBuffer))
 		if len(old) > smallBuffer {
-			defer l.giveBack(old)
+			defer l.spare.Put(old)
 		}
 	}
 	l.end = copy(l.buf, unread)
 	l.start = 0
-}
-
-func (l *lines) large(size int) []byte {
-	for {
-		b, some := l.spare.Get().(*[]byte)
-		if !some {
-			return make([]byte, size)
-		}
-		if b != nil && len(*b) >= size {
-			return *b
-		}
-	}
 }
 
 // lend gives the buffer with the last line away, until release is called.
@@ -304,18 +291,10 @@ func (l *lines) lend() (release func()) {
 	if len(rest) < smallBuffer {
 		l.buf = make([]byte, smallBuffer)
 	} else {
-		l.buf = l.large(2 * len(rest))
+		l.buf = l.spare.Get(2 * len(rest))
 	}
 	l.start, l.end = 0, copy(l.buf, rest)
-	return func() { l.giveBack(lent) }
-}
-
-// giveBack keeps a buffer for later. A pool has one place for each processor
-// that no other reaches, and callers often run on another one than the reader:
-// nothing goes there, so that the buffer does not.
-func (l *lines) giveBack(buffer []byte) {
-	l.spare.Put((*[]byte)(nil))
-	l.spare.Put(&buffer)
+	return func() { l.spare.Put(lent) }
 }
 
 // skip reads to the end of a line that is too long, keeping its ends.

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
 const (
@@ -25,26 +25,22 @@ var errTooLong = errors.New("the server's answer is longer than allowed")
 // tooLong says what was allowed.
 func tooLong(limit int) error { return fmt.Errorf("%w: %d bytes", errTooLong, limit) }
 
-// buffers are the large buffers of a connection that no answer needs at the
-// moment, so that large results allocate nothing but themselves.
-type buffers struct{ small, large sync.Pool }
+// buffers are those of a connection that no answer needs at the moment. Small
+// ones do not stand in the way of large ones.
+type buffers struct{ small, large tap.Spare }
 
 func (b *buffers) get(size int) []byte {
-	pool := &b.large
 	if size <= smallBuffer {
-		pool, size = &b.small, smallBuffer
+		return b.small.Get(smallBuffer)
 	}
-	if buffer, _ := pool.Get().(*[]byte); buffer != nil && len(*buffer) >= size {
-		return *buffer
-	}
-	return make([]byte, size)
+	return b.large.Get(size)
 }
 
 func (b *buffers) put(buffer []byte) {
-	if buffer = buffer[:cap(buffer)]; len(buffer) <= smallBuffer {
-		b.small.Put(&buffer)
+	if cap(buffer) <= smallBuffer {
+		b.small.Put(buffer)
 	} else {
-		b.large.Put(&buffer)
+		b.large.Put(buffer)
 	}
 }
 
