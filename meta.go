@@ -4,7 +4,6 @@ package mcp
 // of the protocol.
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -77,7 +76,7 @@ func protocolMeta(version string, client *sdk.Implementation) (members []byte) {
 	return appendMember(members, sdk.MetaKeyClientCapabilities, []byte("{}"))
 }
 
-// callParams encodes the parameters of a tool call.
+// callParams encodes the parameters of a tool call. The arguments are repaired.
 func (c *Connection) callParams(name string, meta []byte, token int64, arguments json.RawMessage) []byte {
 	b := make([]byte, 0, len(c.meta)+len(meta)+len(name)+len(arguments)+80)
 	const start = `{"_meta":{`
@@ -103,10 +102,8 @@ func (c *Connection) callParams(name string, meta []byte, token int64, arguments
 		b = append(b, "},"...)
 	}
 	b = raw.AppendQuote(append(b, `"name":`...), name)
-	if bytes.IndexByte(arguments, '\n') >= 0 || bytes.IndexByte(arguments, '\r') >= 0 { // a message on stdio is one line
-		arguments = raw.Compact(arguments)
-	}
-	return append(append(append(b, `,"arguments":`...), arguments...), '}')
+	b = append(b, `,"arguments":`...)
+	return append(raw.AppendCompact(b, arguments), '}') // a message on stdio is one line
 }
 
 // isReserved reports whether the specification keeps the key for itself. Until

@@ -297,7 +297,7 @@ func TestHandshakeOnTheWire(t *testing.T) {
 	assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"github.com/seed94b59a13/mcp","version":"(devel)"},"protocolVersion":"2025-11-25","capabilities":{}}}`, lines[0])
 	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`, lines[1])
 	assert.Equal(t, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`, lines[2])
-	assert.Equal(t, `{"jsonrpc":"2.0","id":1048577,"method":"tools/call","params":{"name":"echo","arguments":{"q":"a<b && c>d \u2028 \/", "n":12345678901234567890}}}`, lines[3])
+	assert.Equal(t, `{"jsonrpc":"2.0","id":1048577,"method":"tools/call","params":{"name":"echo","arguments":{"q":"a<b && c>d \u2028 \/","n":12345678901234567890}}}`, lines[3])
 }
 
 func TestCancelledCall(t *testing.T) {

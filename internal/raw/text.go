@@ -237,18 +237,23 @@ func IsPlain(text []byte) bool {
 // white space between its tokens.
 func Compact(value []byte) []byte {
 	value = Repair(value)
-	out := make([]byte, 0, len(value))
+	return AppendCompact(make([]byte, 0, len(value)), value)
+}
+
+// AppendCompact appends value, a checked JSON value, without the white space
+// between its tokens.
+func AppendCompact(dst, value []byte) []byte {
 	start := 0
 	for i := 0; i < len(value); i++ {
 		switch value[i] {
 		case '"':
 			i = skipString(value, i) - 1
 		case ' ', '\n', '\r', '\t':
-			out = append(out, value[start:i]...)
+			dst = append(dst, value[start:i]...)
 			start = i + 1
 		}
 	}
-	return append(out, value[start:]...)
+	return append(dst, value[start:]...)
 }
 
 func appendControl(dst []byte, c byte) []byte {
