@@ -1,7 +1,7 @@
 package mcp
 
-// This file encodes the parameters of calls, with the metadata of the caller and
-// of the protocol.
+// This file encodes the metadata of calls, that of the caller and that of the
+// protocol.
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -52,16 +51,9 @@ func requestMeta(ctx context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, fmt.Errorf("adding metadata: encoding %q: %w", key, err)
 		}
-		members = appendMember(members, key, value)
+		members = raw.AppendMember(members, key, value)
 	}
 	return members, nil
-}
-
-func appendMember(members []byte, key string, value []byte) []byte {
-	if len(members) > 0 {
-		members = append(members, ',')
-	}
-	return append(append(raw.AppendQuote(members, key), ':'), value...)
 }
 
 // protocolMeta returns the metadata that each request has from statelessVersion
@@ -71,39 +63,9 @@ func protocolMeta(version string, client *sdk.Implementation) (members []byte) {
 		return nil
 	}
 	info, _ := json.Marshal(client) // two strings
-	members = appendMember(members, sdk.MetaKeyProtocolVersion, raw.AppendQuote(nil, version))
-	members = appendMember(members, sdk.MetaKeyClientInfo, info)
-	return appendMember(members, sdk.MetaKeyClientCapabilities, []byte("{}"))
-}
-
-// callParams encodes the parameters of a tool call. The arguments are repaired.
-func (c *Connection) callParams(name string, meta []byte, token int64, arguments json.RawMessage) []byte {
-	b := make([]byte, 0, len(c.meta)+len(meta)+len(name)+len(arguments)+80)
-	const start = `{"_meta":{`
-	b = append(b, start...)
-	separate := func() {
-		if len(b) > len(start) {
-			b = append(b, ',')
-		}
-	}
-	for _, members := range [][]byte{c.meta, meta} {
-		if len(members) > 0 {
-			separate()
-			b = append(b, members...)
-		}
-	}
-	if token != 0 {
-		separate()
-		b = strconv.AppendInt(append(b, `"progressToken":`...), token, 10)
-	}
-	if len(b) == len(start) {
-		b = append(b[:0], '{')
-	} else {
-		b = append(b, "},"...)
-	}
-	b = raw.AppendQuote(append(b, `"name":`...), name)
-	b = append(b, `,"arguments":`...)
-	return append(raw.AppendCompact(b, arguments), '}') // a message on stdio is one line
+	members = raw.AppendMember(members, sdk.MetaKeyProtocolVersion, raw.AppendQuote(nil, version))
+	members = raw.AppendMember(members, sdk.MetaKeyClientInfo, info)
+	return raw.AppendMember(members, sdk.MetaKeyClientCapabilities, []byte("{}"))
 }
 
 // isReserved reports whether the specification keeps the key for itself. Until

@@ -39,7 +39,7 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 		}
 		ctx, done := c.follow(ctx, slot)
 		defer done()
-		answer, err := c.callTool(ctx, slot, c.callParams(name, meta, slot.Token, arguments))
+		answer, err := c.callTool(ctx, slot, tap.CallParams(name, arguments, slot.Token, c.meta, meta))
 		if err != nil {
 			return failed(err)
 		}

@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
@@ -162,7 +161,7 @@ func (l *listing) add(e *toolEntry) {
 func (l *listing) selected(name string) bool {
 	matches := func(entries []string) (any bool) {
 		for _, entry := range entries {
-			if matchName(entry, name) {
+			if text.Match(entry, name) {
 				l.matched[entry], any = true, true
 			}
 		}
@@ -170,24 +169,6 @@ func (l *listing) selected(name string) bool {
 	}
 	keep := matches(l.server.Tools) || len(l.server.Tools) == 0
 	return !matches(l.server.ExcludeTools) && keep
-}
-
-// matchName reports whether name is what pattern says, where each * stands for
-// any characters or none.
-func matchName(pattern, name string) bool {
-	head, rest, wild := strings.Cut(pattern, "*")
-	if !wild {
-		return pattern == name
-	}
-	name, ok := strings.CutPrefix(name, head)
-	for ok && wild {
-		head, rest, wild = strings.Cut(rest, "*")
-		if !wild {
-			return strings.HasSuffix(name, head)
-		}
-		_, name, ok = strings.Cut(name, head)
-	}
-	return false
 }
 
 // describe puts a description together.

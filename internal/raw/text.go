@@ -302,3 +302,12 @@ func AppendQuote(dst []byte, s string) []byte {
 	}
 	return append(append(dst, s[start:]...), '"')
 }
+
+// AppendMember appends a member of an object, whose value is JSON, and before it
+// a comma if there are members already.
+func AppendMember(members []byte, name string, value []byte) []byte {
+	if len(members) > 0 {
+		members = append(members, ',')
+	}
+	return append(append(AppendQuote(members, name), ':'), value...)
+}

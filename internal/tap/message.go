@@ -152,6 +152,34 @@ func Encode(message jsonrpc.Message) []byte {
 	return append(line, '}')
 }
 
+// CallParams returns the parameters of a tool call. meta are members of its
+// metadata, to which a token is added that is not 0. The arguments are checked
+// and repaired JSON.
+func CallParams(name string, arguments []byte, token int64, meta ...[]byte) []byte {
+	size := len(name) + len(arguments) + 80
+	for _, members := range meta {
+		size += len(members) + 1
+	}
+	const start = `{"_meta":{`
+	b := append(make([]byte, 0, size), start...)
+	for _, members := range meta {
+		if len(members) > 0 {
+			b = append(append(b, members...), ',')
+		}
+	}
+	if token != 0 {
+		b = append(strconv.AppendInt(append(b, `"progressToken":`...), token, 10), ',')
+	}
+	if len(b) > len(start) {
+		b = append(b[:len(b)-1], "},"...) // over the last comma
+	} else {
+		b = b[:1]
+	}
+	b = raw.AppendQuote(append(b, `"name":`...), name)
+	b = append(b, `,"arguments":`...)
+	return append(raw.AppendCompact(b, arguments), '}') // a message on stdio is one line
+}
+
 // Cancelled returns the notification that the call with the id is given up.
 func Cancelled(id int64, reason string) []byte {
 	return Encode(&jsonrpc.Request{Method: "notifications/cancelled", Params: CancelledParams(id, reason)})
