@@ -332,14 +332,14 @@ func (c *Connection) failed(step string, err error) error {
 	return fmt.Errorf("mcp server %q: %s: %w", c.server.Name, step, err)
 }
 
-// call sends one request through the SDK's session and returns the raw
+// call sends one request, by the SDK's session or past it, and returns the raw
 // answer. The caller releases it.
 func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context.Context) error) (tap.Answer, error) {
 	if err := cmp.Or(ctx.Err(), c.cause()); err != nil {
 		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
 	send(tap.With(ctx, slot))
-	// What the SDK says of the call is of no interest: either there is an
+	// What send says of the call is of no interest: either there is an
 	// outcome, or it is known better here why there is none.
 	answer, failure, ok := slot.Outcome()
 	switch {
@@ -395,7 +395,7 @@ func (c *Connection) callTool(ctx context.Context, slot *tap.Slot, params []byte
 		c.background.Go(func() { // ends within noticeTime, and with the connection
 			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
 			defer cancel()
-			c.link.Write(notice, &jsonrpc.Request{Method: "notifications/cancelled", Params: tap.CancelledParams(number, ctx.Err().Error())})
+			c.link.Write(notice, tap.Cancelled(number, ctx.Err().Error()))
 		})
 	}
 	return answer, err

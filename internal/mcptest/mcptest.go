@@ -234,7 +234,7 @@ var checked sync.Map // names of the tests that run with NoLeaks
 
 // NoLeaks fails the test if, at its end, goroutines, descriptors or marked
 // processes are left that were not there when it was called. It waits for
-// them: the SDK sends a cancellation in a goroutine of its own.
+// them: the SDK cancels a listing in a goroutine of its own.
 func NoLeaks(t testing.TB) {
 	t.Helper()
 	// Of several calls in one test the first counts: its check comes last, when

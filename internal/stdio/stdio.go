@@ -298,7 +298,7 @@ func (c *Conn) write() {
 		case <-c.stopping:
 			// Servers that look for it stop working on what nobody waits for.
 			for _, id := range c.Inbox.Waiting() {
-				batch = append(append(batch, tap.Cancelled(id, "the connection is closed")...), '\n')
+				batch = append(append(batch, tap.Encode(tap.Cancelled(id, "the connection is closed"))...), '\n')
 			}
 			c.now.Lock() // for good
 			c.Stdin.Write(batch)

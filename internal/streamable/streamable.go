@@ -387,7 +387,7 @@ func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
 		var sent sync.WaitGroup
 		for _, id := range waiting[:min(len(waiting), maxReplies)] {
 			sent.Go(func() {
-				c.tell(half, http.MethodPost, s, tap.Cancelled(id, "the connection is closed"))
+				c.tell(half, http.MethodPost, s, tap.Encode(tap.Cancelled(id, "the connection is closed")))
 			})
 		}
 		sent.Wait()

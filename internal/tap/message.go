@@ -181,14 +181,10 @@ func CallParams(name string, arguments []byte, token int64, meta ...[]byte) []by
 }
 
 // Cancelled returns the notification that the call with the id is given up.
-func Cancelled(id int64, reason string) []byte {
-	return Encode(&jsonrpc.Request{Method: "notifications/cancelled", Params: CancelledParams(id, reason)})
-}
-
-// CancelledParams returns the parameters of that notification.
-func CancelledParams(id int64, reason string) []byte {
+func Cancelled(id int64, reason string) *jsonrpc.Request {
 	params := raw.AppendQuote([]byte(`{"reason":`), reason)
-	return append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
+	params = append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
+	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
 }
 
 // Handshake turns the answer of initialize or server/discover into a response
