@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -562,4 +563,53 @@ func TestHTTPOwnTransport(t *testing.T) {
 		_, ok := hosts.Load("host.test")
 		assert.True(t, ok)
 	})
+	t.Run("one write for a call", func(t *testing.T) {
+		if runtime.GOOS == "windows" {
+			t.Skip("a network connection cannot be looked into there")
+		}
+		var writes atomic.Int64
+		transport := http.DefaultTransport.(*http.Transport).Clone()
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			c, err := new(net.Dialer).DialContext(ctx, network, address)
+			return writeCounter{c, &writes}, err
+		}
+		replace(t, transport)
+		c := connect(t, newWeb(t).server())
+		works(t, c)
+		before := writes.Load()
+		for range 10 {
+			works(t, c)
+		}
+		assert.EqualValues(t, before+10, writes.Load())
+	})
+	// What the server has closed in between is noticed before anything is
+	// written, so each call is there once.
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("connections that the server closes, TLS %t", secure), func(t *testing.T) {
+			h := unstarted()
+			if secure {
+				h.StartTLS()
+				replace(t, h.Client().Transport)
+			} else {
+				h.Start()
+			}
+			t.Cleanup(h.Close)
+			c := connect(t, h.server())
+			for i := range 100 {
+				h.CloseClientConnections()
+				works(t, c)
+				require.Equal(t, i+1, h.seen("tools/call"))
+			}
+		})
+	}
+}
+
+type writeCounter struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (c writeCounter) Write(p []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(p)
 }

@@ -42,6 +42,9 @@ func WithMeta(ctx context.Context, meta map[string]any) context.Context {
 // where there is none.
 func requestMeta(ctx context.Context) ([]byte, error) {
 	meta, _ := ctx.Value(metaKey{}).(map[string]any)
+	if len(meta) == 0 {
+		return nil, nil
+	}
 	var members []byte
 	for _, key := range slices.Sorted(maps.Keys(meta)) {
 		if isReserved(key) {

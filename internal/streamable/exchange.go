@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -43,6 +42,8 @@ type request struct {
 	body    []byte
 	slot    *tap.Slot // nil for what is no call
 
+	conn      *conn              // that it went to last, if that is known
+	writes    int64              // to conn before
 	cancel    context.CancelFunc // ends the request's context
 	session   string             // the session id of the answer
 	noVersion bool               // the server speaks no version that we do
@@ -50,42 +51,18 @@ type request struct {
 	draining  bool               // a goroutine reads the rest of the answer
 }
 
-// A body is the body of one request. It is of a type that net/http cannot
-// read again, so that nothing but this package sends a call a second time.
-type body struct {
-	data []byte
-	slot *tap.Slot
-}
-
-var errGivenUp = errors.New("the caller has given up")
-
-func (b *body) Read(p []byte) (int, error) {
-	if b.slot != nil && !b.slot.Begin() {
-		return 0, errGivenUp
-	}
-	if len(b.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, b.data)
-	b.data = b.data[n:]
-	return n, nil
-}
-
-func (b *body) Close() error { return nil }
-
 // send sends a request and follows redirects within the origin.
 func (c *Conn) send(ctx context.Context, method string, s session, r *request) (*http.Response, error) {
 	target := c.URL
 	for redirects := 0; ; redirects++ {
+		ctx, content := c.content(ctx, r)
 		req, err := http.NewRequestWithContext(ctx, method, "", nil)
 		if err != nil {
 			return nil, err
 		}
 		req.URL, req.Host = target, target.Host
 		c.setHeader(req.Header, method, s, r)
-		if r.body != nil {
-			req.Body, req.ContentLength = &body{r.body, r.slot}, int64(len(r.body))
-		}
+		req.Body, req.ContentLength = content, int64(len(r.body))
 		resp, err := c.Transport.RoundTrip(req)
 		if err != nil {
 			return nil, c.clean(err)
@@ -194,7 +171,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 		r.slot.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)
 		if err != nil {
-			if unwritten(err) {
+			if r.unwritten(ctx, err) {
 				r.slot.Refused()
 			}
 			// net/http keeps connections that the server has closed until it
@@ -253,20 +230,6 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 
 func quoted(version string) []byte { return strconv.AppendQuote(nil, version) }
 
-// unwritten reports whether the request could not be written to its end, so
-// that no server can have acted on it.
-func unwritten(err error) bool {
-	var op *net.OpError
-	return errors.As(err, &op) && (op.Op == "write" || op.Op == "readfrom")
-}
-
-// closed reports whether the network connection had been there and was lost.
-func closed(err error) bool {
-	var op *net.OpError
-	return errors.Is(err, io.EOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write" || op.Op == "readfrom") ||
-		strings.Contains(err.Error(), "server closed idle connection")
-}
-
 // gone ends the connection if it was there once.
 func (c *Conn) gone(r *request, f *failure) error {
 	err := c.failed(r, f)
@@ -278,14 +241,6 @@ func (c *Conn) gone(r *request, f *failure) error {
 	}
 	r.slot.Refused()
 	return c.refused(err)
-}
-
-// uncertain adds to an error what it may have left behind.
-func (c *Conn) uncertain(r *request, err error) error {
-	if r.method == methodCallTool && r.slot.Begun() {
-		return fmt.Errorf("%w; the tool may have run", err)
-	}
-	return err
 }
 
 // answer reads the answer of a call.
@@ -370,8 +325,7 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 		if _, _, ok := r.slot.Outcome(); ok {
 			r.draining = true
 			go func() { // ends within drainTime
-				defer c.leave()
-				defer r.cancel()
+				defer c.leave(r)
 				c.drain(resp, e, r)
 			}()
 			return nil

@@ -98,8 +98,9 @@ func named(text []byte, refused string) string {
 
 // A renewal is the attempt to begin a new session in place of a lost one.
 type renewal struct {
-	done chan struct{} // closed at the end; err is set
-	err  error
+	request request       // stands for it among those that run
+	done    chan struct{} // closed at the end; err is set
+	err     error
 }
 
 // errRenewing is the start of the error of each call that waited for it.
@@ -123,9 +124,8 @@ func (c *Conn) renew(ctx context.Context, lost session) error {
 		}
 		r = &renewal{done: make(chan struct{})}
 		c.renewal = r
-		c.running++
 		// It ends within renewTime and with the connection.
-		go c.runRenewal(context.WithoutCancel(ctx), r)
+		go c.runRenewal(c.run(context.WithoutCancel(ctx), &r.request), r)
 	}
 	c.mu.Unlock()
 	select {
@@ -137,7 +137,7 @@ func (c *Conn) renew(ctx context.Context, lost session) error {
 }
 
 func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
-	defer c.leave()
+	defer c.leave(&r.request)
 	ctx, cancel := context.WithTimeout(ctx, renewTime)
 	defer cancel()
 	s, err := c.beginAnew(ctx)

@@ -12,8 +12,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -74,6 +76,7 @@ type Conn struct {
 	replies   chan struct{}        // a place for each reply under way
 	buffers   buffers
 	junk      tap.Junk
+	counted   bool // Own tells what is written
 
 	life      context.Context // ends when Stop or Abort begins
 	endLife   context.CancelFunc
@@ -85,8 +88,8 @@ type Conn struct {
 	sdkClose  sync.Once
 
 	mu          sync.Mutex
-	values      context.Context // of Connect, for what no caller waits for
-	running     int             // exchanges and the goroutines they left
+	values      context.Context       // of Connect, for what no caller waits for
+	running     map[*request]struct{} // with the goroutines that they left
 	stopped     bool
 	session     session
 	lost        bool     // the server has forgotten the session
@@ -106,8 +109,12 @@ func New(config Config) *Conn {
 		ended:     make(chan struct{}),
 		sdkClosed: make(chan struct{}),
 		values:    context.Background(),
+		running:   map[*request]struct{}{},
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
+	if c.Own != nil {
+		c.counted = count(c.Own)
+	}
 	return c
 }
 
@@ -208,17 +215,15 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 // do runs the exchange of one call. Its error is that of the call, too, unless
 // the context or the connection has ended.
 func (c *Conn) do(ctx context.Context, r *request) error {
-	if !c.enter() {
+	inner, ok := c.enter(ctx, r)
+	if !ok {
 		return errStopped
 	}
-	inner, cancel := c.within(ctx)
-	r.cancel = cancel
 	c.Inbox.Expect(r.id, r.slot)
 	defer c.Inbox.Forget(r.id)
 	err := c.exchange(inner, r)
 	if !r.draining {
-		cancel()
-		c.leave()
+		c.leave(r)
 	}
 	switch {
 	case err == nil || errors.Is(err, errStopped):
@@ -233,57 +238,52 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 	return err
 }
 
-// enter counts something that runs. It reports false when the connection has
-// ended.
-func (c *Conn) enter() bool {
+// enter begins a request, until leave, and returns a context that also ends
+// with the connection. It reports false when that has ended.
+func (c *Conn) enter(ctx context.Context, r *request) (context.Context, bool) {
 	select {
 	case <-c.ended:
-		return false
+		return ctx, false
 	default:
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stopped {
-		return false
+		return ctx, false
 	}
-	c.running++
-	return true
+	return c.run(ctx, r), true
 }
 
-func (c *Conn) leave() {
+// run is enter for who holds mu and knows that the connection has not ended.
+func (c *Conn) run(ctx context.Context, r *request) context.Context {
+	ctx, r.cancel = context.WithCancel(ctx)
+	c.running[r] = struct{}{}
+	return ctx
+}
+
+func (c *Conn) leave(r *request) {
+	r.cancel()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.running--; c.running == 0 && c.stopped {
+	if delete(c.running, r); len(c.running) == 0 && c.stopped {
 		close(c.idle)
-	}
-}
-
-// within returns a context that also ends with the connection.
-func (c *Conn) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(c.life, cancel)
-	return ctx, func() {
-		stop()
-		cancel()
 	}
 }
 
 // notify sends what gets no answer. Whether it arrives changes nothing: a
 // server that refuses it shows that again when it is called.
 func (c *Conn) notify(ctx context.Context, s session, r *request) {
-	if !c.enter() {
+	ctx, ok := c.enter(ctx, r)
+	if !ok {
 		return
 	}
-	ctx, r.cancel = c.within(ctx)
 	resp, err := c.send(ctx, http.MethodPost, s, r)
 	if err != nil {
-		r.cancel()
-		c.leave()
+		c.leave(r)
 		return
 	}
 	go func() { // ends within drainTime
-		defer c.leave()
-		defer r.cancel()
+		defer c.leave(r)
 		c.drain(resp, nil, r)
 	}()
 }
@@ -304,17 +304,16 @@ func (c *Conn) reply(s session, reply []byte) {
 // tellLater sends what gets no answer and nobody waits for, and then calls
 // done.
 func (c *Conn) tellLater(ctx context.Context, s session, r *request, done func()) {
-	if !c.enter() {
+	ctx, ok := c.enter(ctx, r)
+	if !ok {
 		done()
 		return
 	}
 	go func() { // ends within noticeTime, and with the connection
-		defer c.leave()
+		defer c.leave(r)
 		defer done()
 		ctx, cancel := context.WithTimeout(ctx, noticeTime)
 		defer cancel()
-		ctx, r.cancel = c.within(ctx)
-		defer r.cancel()
 		if resp, err := c.send(ctx, http.MethodPost, s, r); err == nil {
 			c.drain(resp, nil, r)
 		}
@@ -356,11 +355,15 @@ func (c *Conn) shutdown(limit time.Duration) {
 		waiting := c.Inbox.Waiting()
 		c.mu.Lock()
 		c.stopped = true
-		if c.running == 0 {
+		if len(c.running) == 0 {
 			close(c.idle)
 		}
+		running := slices.Collect(maps.Keys(c.running)) // no more will follow
 		c.mu.Unlock()
 		c.endLife()
+		for _, r := range running {
+			r.cancel()
+		}
 		select {
 		case <-c.idle:
 		case <-time.After(limit): // the caller's RoundTripper does not mind its context
