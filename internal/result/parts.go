@@ -11,16 +11,33 @@ import (
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
-// take takes one part of the content, unless it is for the user.
-func (c *contents) take(value []byte) {
-	if c.parts++; c.parts > maxParts {
-		return
+// takeAll takes the parts of the content that rest starts with, and returns its
+// length. Of several contents the last one counts.
+func (c *contents) takeAll(rest []byte) (n int) {
+	*c = contents{limits: c.limits, texts: c.texts[:0]}
+	if rest[0] == '[' {
+		return raw.WalkArray(rest, c.take)
 	}
-	if p := readPart(value); p.isForUser() {
+	// A string or one object is meant as a list of it.
+	if n = raw.Skip(rest); !raw.Null(rest[:n]) {
+		c.take(rest)
+	}
+	return n
+}
+
+// take takes the part of the content that rest starts with, unless it is for
+// the user, and returns its length.
+func (c *contents) take(rest []byte) (n int) {
+	if c.parts++; c.parts > maxParts {
+		return raw.Skip(rest)
+	}
+	p, n := readPart(rest)
+	if p.isForUser() {
 		c.forUser = append(c.forUser, p)
 	} else {
 		c.add(p)
 	}
+	return n
 }
 
 // add reads one part of the content. A member of a wrong type counts as
@@ -67,40 +84,50 @@ type part struct {
 	other bool // there are more members
 }
 
-func readPart(value []byte) part {
-	p := part{whole: value}
-	for name, value := range raw.Members(value) {
-		switch string(name) {
-		case "type":
-			p.kind = value
-		case "text":
-			p.text = value
-		case "data":
-			p.data = value
-		case "mimeType":
-			p.mimeType = value
-		case "uri":
-			p.uri = value
-		case "url":
-			p.url = value
-		case "name":
-			p.name = value
-		case "title":
-			p.title = value
-		case "description":
-			p.description = value
-		case "size":
-			p.size = value
-		case "resource":
-			p.resource = value
-		case "annotations":
-			p.annotations = value
-		case "_meta":
-		default:
-			p.other = true
-		}
+// readPart reads the part that rest starts with, and returns its length.
+func readPart(rest []byte) (p part, n int) {
+	if rest[0] == '{' {
+		n = raw.WalkObject(rest, p.member)
+	} else {
+		n = raw.Skip(rest)
 	}
-	return p
+	p.whole = rest[:n:n]
+	return p, n
+}
+
+func (p *part) member(name, rest []byte) (n int) {
+	n = raw.Skip(rest)
+	value := rest[:n:n]
+	switch string(name) {
+	case "type":
+		p.kind = value
+	case "text":
+		p.text = value
+	case "data":
+		p.data = value
+	case "mimeType":
+		p.mimeType = value
+	case "uri":
+		p.uri = value
+	case "url":
+		p.url = value
+	case "name":
+		p.name = value
+	case "title":
+		p.title = value
+	case "description":
+		p.description = value
+	case "size":
+		p.size = value
+	case "resource":
+		p.resource = value
+	case "annotations":
+		p.annotations = value
+	case "_meta":
+	default:
+		p.other = true
+	}
+	return n
 }
 
 // isForUser reports whether the server means the part for the user and not for

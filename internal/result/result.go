@@ -49,22 +49,22 @@ const maxParts = 100_000
 //  4. What the tool lacks and what was left out is said.
 func Read(limits Limits, tool string, result []byte) Result {
 	var (
-		r       Result
-		few     [4]string
-		c       = contents{limits: limits, texts: few[:0]}
-		m       = readMembers(result).unwrapped()
-		lacking = m.lacking(tool)
+		r   Result
+		few [4]string
+		c   = contents{limits: limits, texts: few[:0]}
+		m   = c.members(result)
 	)
+	// Very old servers put the members of the result into another one. It goes
+	// one level deep.
+	if raw.Null(m.content) && raw.Null(m.structured) && len(m.wrapped) > 0 && m.wrapped[0] == '{' {
+		outer := m
+		m = c.members(m.wrapped)
+		m.isError = m.isError || outer.isError
+	}
+	lacking := m.lacking(tool)
 	r.IsError = m.isError || lacking != ""
 	if !raw.Null(m.structured) {
 		r.Structured = bytes.Clone(raw.Repair(m.structured))
-	}
-	if len(m.content) > 0 && m.content[0] == '[' {
-		for value := range raw.Elements(m.content) {
-			c.take(value)
-		}
-	} else if !raw.Null(m.content) {
-		c.take(m.content) // a string or one object, meant as a list of it
 	}
 	if !c.readable() && len(c.images) == 0 && (r.Structured == nil || r.IsError) {
 		for _, p := range c.forUser {
@@ -104,7 +104,7 @@ func Read(limits Limits, tool string, result []byte) Result {
 
 // The members of a result, as they came.
 type members struct {
-	content, structured []byte
+	content, structured []byte // the parts of content are taken already
 	wrapped             []byte // toolResult, where servers of 2024 put the answer
 	task, requests      []byte
 	kind                string // resultType
@@ -112,17 +112,23 @@ type members struct {
 	unknown             []byte // the result itself, if it has any other member or is no object
 }
 
-func readMembers(result []byte) (m members) {
+// members reads the members of a result, and takes the parts of its content: a
+// large one is gone over once.
+func (c *contents) members(result []byte) (m members) {
 	if raw.Null(result) {
 		return m
 	}
 	if result[0] != '{' {
 		m.unknown = result
 	}
-	for name, value := range raw.Members(result) {
-		switch string(name) {
-		case "content":
-			m.content = value
+	raw.WalkObject(result, func(name, rest []byte) (n int) {
+		if string(name) == "content" {
+			n = c.takeAll(rest)
+			m.content = rest[:n:n]
+			return n
+		}
+		n = raw.Skip(rest)
+		switch value := rest[:n:n]; string(name) {
 		case "structuredContent":
 			m.structured = value
 		case "isError":
@@ -141,17 +147,7 @@ func readMembers(result []byte) (m members) {
 		default:
 			m.unknown = result
 		}
-	}
+		return n
+	})
 	return m
-}
-
-// unwrapped returns the members of the result that very old servers put into
-// another one. It goes one level deep.
-func (m members) unwrapped() members {
-	if !raw.Null(m.content) || !raw.Null(m.structured) || len(m.wrapped) == 0 || m.wrapped[0] != '{' {
-		return m
-	}
-	inner := readMembers(m.wrapped)
-	inner.isError = inner.isError || m.isError
-	return inner
 }

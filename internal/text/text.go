@@ -87,8 +87,14 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	// Lines of ASCII, as most texts are, are decoded here. The rest of any
 	// other text takes two looks.
 	out := uncleared(len(in))
-	for {
-		n := unescaped(in)
+	for len(in) > 0 {
+		n := bytes.IndexByte(in, '\\')
+		if n < 0 {
+			n = len(in)
+		}
+		if !printable(in[:n]) {
+			break
+		}
 		out, in = append(out, in[:n]...), in[n:]
 		if n = simpleEscape(in); n == 0 {
 			break
@@ -325,28 +331,18 @@ func printable(s []byte) bool {
 		}
 		s = s[32:]
 	}
+	for len(s) >= 8 {
+		if w := word(s); (w|(w-' '*each)|(w+each))&highest != 0 {
+			return false
+		}
+		s = s[8:]
+	}
 	for _, c := range s {
 		if c < ' ' || c >= 0x7f {
 			return false
 		}
 	}
 	return true
-}
-
-// unescaped returns the length of the plain text at the start of s, the inside
-// of a JSON string, up to the first escape.
-func unescaped(s []byte) int {
-	in := s
-	for ; len(in) >= 8; in = in[8:] {
-		w := word(in)
-		if found := (foreign(w) | equal(w, '\\')) & highest; found != 0 {
-			return len(s) - len(in) + bits.TrailingZeros64(found)/8
-		}
-	}
-	for len(in) > 0 && isPlain(in[0]) && in[0] != '\\' {
-		in = in[1:]
-	}
-	return len(s) - len(in)
 }
 
 // skip returns where the next character is, from s[i] on, that look has to
