@@ -68,6 +68,17 @@ func benchList(n int, rewrite bool) string {
 	return `{"tools":[` + list.String() + `]}`
 }
 
+// changeList makes a list differ from the one before, in one tool or in all.
+func changeList(list, kind string, number int) string {
+	switch thing := fmt.Sprintf("Does the thing, for the time %d,", number); kind {
+	case "one":
+		return strings.Replace(list, "Does the thing number 0", thing, 1)
+	case "all":
+		return strings.ReplaceAll(list, "Does the thing", thing)
+	}
+	return list
+}
+
 // benchServer answers from prebuilt bytes.
 func benchServer(p *mcptest.Peer) {
 	results := benchResults()
@@ -78,16 +89,12 @@ func benchServer(p *mcptest.Peer) {
 			p.Reply(r, lists[current])
 			return
 		}
-		name, change := strings.CutPrefix(current, "change-")
+		kind, name, _ := strings.Cut(current, " ")
 		if lists[name] == "" {
 			lists[name] = benchList(benchTools, name == "rewrite")
 		}
-		list := lists[name]
-		if change { // each list differs from the one before
-			flip++
-			list = strings.Replace(list, "Does the thing number 0.", fmt.Sprintf("Does the thing %d.", flip), 1)
-		}
-		p.Reply(r, list)
+		flip++
+		p.Reply(r, changeList(lists[name], kind, flip))
 	}
 	p.ServeFast(func(params []byte) string {
 		if list, ok := raw.String(raw.Member(raw.Member(params, "arguments"), "list")); ok {
@@ -206,9 +213,10 @@ func benchCompare(b *testing.B, ours *mcp.Connection, plain *sdk.ClientSession) 
 			})
 		})
 	}
-	list("list", "change-clean")
-	list("rewrite", "change-rewrite")
-	list("unchanged", "clean")
+	list("list", "one clean") // differs from the one before in one tool
+	list("anew", "all clean")
+	list("rewrite", "all rewrite")
+	list("unchanged", "same clean")
 	b.Run("callers", func(b *testing.B) {
 		const callers = 256
 		run := func(call func()) func() {

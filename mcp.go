@@ -210,14 +210,12 @@ type Connection struct {
 	changed chan struct{} // see ToolsChanged
 	changes atomic.Int64  // announcements so far
 
-	mu           sync.Mutex
-	tools        []Tool
-	listWarnings []string
-	listHash     uint64         // of the answers that tools was made of
-	listNumber   int            // of the listing that tools is from
-	listing      *refresh       // the latest; nil before the first
-	background   sync.WaitGroup // listings and notices
-	closed       bool           // Close has begun
+	mu         sync.Mutex
+	listed     *listing       // the last one that succeeded; nil before
+	listNumber int            // of the refresh that listed is from
+	listing    *refresh       // the latest; nil before the first
+	background sync.WaitGroup // listings and notices
+	closed     bool           // Close has begun
 
 	ended sync.Once
 	done  chan struct{} // closed when the connection has ended; err is set
@@ -250,15 +248,21 @@ type link interface {
 func (c *Connection) Tools() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.Clone(c.tools)
+	if c.listed == nil {
+		return nil
+	}
+	return slices.Clone(c.listed.tools)
 }
 
 // Warnings returns what was dropped, renamed or changed in meaning: first what
 // concerns the last listing, then what the server did to the connection. It
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
+	var warnings []string
 	c.mu.Lock()
-	warnings := slices.Clone(c.listWarnings)
+	if c.listed != nil {
+		warnings = slices.Clone(c.listed.warnings)
+	}
 	c.mu.Unlock()
 	return append(warnings, c.link.Warnings()...)
 }

@@ -24,6 +24,9 @@ const (
 	maxRestarts  = 3 // of a listing whose session was lost between two pages
 )
 
+// hashFactor makes the order of pages count.
+const hashFactor = 0x9e3779b97f4a7c15
+
 const stepListing = "listing tools"
 
 // ToolsChanged returns a channel that receives after the server announced that
@@ -127,33 +130,31 @@ func (c *Connection) list(ctx context.Context, number int) error {
 		return nil // a server of prompts or resources alone
 	}
 	c.mu.Lock()
-	last := listing{tools: c.tools, warnings: c.listWarnings, hash: c.listHash}
+	last := c.listed
 	c.mu.Unlock()
-	l, err := c.pages(ctx, &last)
+	l, err := c.pages(ctx, last)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if number > c.listNumber {
-		c.tools, c.listWarnings, c.listHash, c.listNumber = l.tools, l.warnings, l.hash, number
+		c.listed, c.listNumber = l, number
 	}
 	return nil
 }
 
-// pages asks for one page after the other. It returns last if nothing has
-// changed since.
+// pages asks for one page after the other. It returns last, which may be nil, if
+// nothing has changed since.
 func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error) {
 	var (
-		l        = listing{server: &c.server, mirrors: c.mirrors()}
+		l        = newListing(&c.server, c.mirrors(), c.seed, last)
 		params   sdk.ListToolsParams
 		cursors  = map[string]bool{}
-		hash     maphash.Hash // of all answers
 		size     int
 		session  int // that the pages are from
 		restarts int
 	)
-	hash.SetSeed(c.seed)
 	for page := 1; ; page++ {
 		slot := tap.NewSlot()
 		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
@@ -169,9 +170,8 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			if restarts++; restarts > maxRestarts {
 				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
-			l, page, size, params.Cursor = listing{server: l.server, mirrors: l.mirrors}, 0, 0, ""
+			l, page, size, params.Cursor = newListing(l.server, l.mirrors, c.seed, last), 0, 0, ""
 			clear(cursors)
-			hash.Reset()
 			continue
 		}
 		session = slot.Generation
@@ -183,15 +183,12 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			}
 			return nil, errors.New(result.ErrorText(refusal))
 		}
-		hash.Write(answer.Result)
 		size += len(answer.Result)
 		// Most lists have one page. What is unchanged then is not read at all.
-		if l.hash = hash.Sum64(); l.hash == last.hash && last.tools != nil {
+		l.hash = l.hash*hashFactor + maphash.Bytes(c.seed, answer.Result)
+		if last != nil && l.hash == last.hash {
 			answer.Release()
 			return last, nil
-		}
-		if page == 1 {
-			l.grow(len(last.tools))
 		}
 		cursor := l.page(answer.Result)
 		answer.Release()
@@ -214,7 +211,10 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 	}
 	l.finish()
 	for i := range l.tools {
-		l.tools[i].Handler = c.handler(l.tools[i], l.plans[i])
+		if tool := &l.tools[i]; tool.Handler == nil {
+			tool.Handler = c.handler(*tool, l.plans[i])
+		}
 	}
-	return &l, nil
+	l.plans = nil
+	return l, nil
 }

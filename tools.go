@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"hash/maphash"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
@@ -16,29 +17,48 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// A listing collects the tools of all pages.
+// A listing collects the tools of all pages. What is not of use afterwards is
+// gone when it is finished.
 type listing struct {
-	server   *Server
-	mirrors  bool              // calls repeat arguments in headers
-	index    int               // of the next entry
-	names    map[string]string // by Tool.Name, the server's names of the tools kept
-	matched  map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
 	tools    []Tool
-	plans    []*schema.Plan // for the arguments of each tool
+	entries  []uint64 // hashes of what each tool was made of; 0 if there was a warning about it
 	warnings []string
-	more     int    // warnings left out
 	hash     uint64 // of the answers
-	full     bool   // maxTools are there
-	hidden   int    // characters that were removed from the tool at hand
-	scratch  []byte // for what is put together
+
+	server  *Server
+	mirrors bool // calls repeat arguments in headers
+	seed    maphash.Seed
+	last    *listing          // the one before, or an empty one
+	next    int               // the index there of the tool that is expected next
+	known   map[uint64]int    // the indexes there, by entry; nil before it is needed
+	index   int               // of the next entry
+	names   map[string]string // by Tool.Name, the server's names of the tools kept
+	matched map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
+	plans   []*schema.Plan    // for the arguments of each tool; nil where it has a Handler
+	more    int               // warnings left out
+	full    bool              // maxTools are there
+	hidden  int               // characters that were removed from the tool at hand
+	scratch []byte            // for what is put together
 }
 
-// grow makes room for about as many tools as there were last time.
-func (l *listing) grow(size int) {
-	l.names = make(map[string]string, size)
-	l.matched = map[string]bool{}
-	l.tools = make([]Tool, 0, size)
-	l.plans = make([]*schema.Plan, 0, size)
+// newListing returns an empty listing with room for about as many tools as
+// there were last time.
+func newListing(server *Server, mirrors bool, seed maphash.Seed, last *listing) *listing {
+	if last == nil {
+		last = &listing{}
+	}
+	size := len(last.tools)
+	return &listing{
+		tools:   make([]Tool, 0, size),
+		entries: make([]uint64, 0, size),
+		server:  server,
+		mirrors: mirrors,
+		seed:    seed,
+		last:    last,
+		names:   make(map[string]string, size),
+		matched: map[string]bool{},
+		plans:   make([]*schema.Plan, 0, size),
+	}
 }
 
 func (l *listing) warn(format string, args ...any) {
@@ -89,14 +109,62 @@ func (l *listing) entry(rest []byte) (n int) {
 		return raw.Skip(rest)
 	}
 	l.index++
+	var hash uint64
+	if len(l.last.tools) > 0 {
+		n = raw.Skip(rest)
+		if hash = maphash.Bytes(l.seed, rest[:n]); l.again(hash) {
+			return n
+		}
+	}
 	if rest[0] != '{' {
 		l.warn("dropped entry %d of the list of tools: it is no object", l.index-1)
 		return raw.Skip(rest)
 	}
-	var e toolEntry
+	var (
+		e      toolEntry
+		kept   = len(l.tools)
+		warned = len(l.warnings) + l.more
+	)
 	n = raw.WalkObject(rest, e.member)
 	l.add(&e)
+	if len(l.tools) == kept {
+		return n
+	}
+	switch {
+	case len(l.warnings)+l.more > warned:
+		hash = 0
+	case hash == 0:
+		hash = maphash.Bytes(l.seed, rest[:n])
+	}
+	l.entries = append(l.entries, hash)
 	return n
+}
+
+// again takes a tool over from the last listing, if there was one with the
+// same entry: of a long list that has changed, most has not.
+func (l *listing) again(hash uint64) bool {
+	at := l.next
+	l.next++ // this may be the one that has changed
+	if at >= len(l.last.entries) || l.last.entries[at] != hash {
+		if l.known == nil {
+			l.known = make(map[uint64]int, len(l.last.entries))
+			for i, entry := range l.last.entries {
+				l.known[entry] = i
+			}
+		}
+		var ok bool
+		if at, ok = l.known[hash]; !ok {
+			return false
+		}
+	}
+	tool := l.last.tools[at]
+	if _, ok := l.names[tool.Name]; ok || hash == 0 || !l.selected(tool.ServerTool) {
+		return false
+	}
+	l.next = at + 1
+	l.names[tool.Name] = tool.ServerTool
+	l.tools, l.plans, l.entries = append(l.tools, tool), append(l.plans, nil), append(l.entries, hash)
+	return true
 }
 
 // add takes a tool.
@@ -205,7 +273,8 @@ func (l *listing) normalize(given []byte) (server, normal json.RawMessage, plan 
 	return server, normal, plan, nil
 }
 
-// finish tells what concerns the list as a whole.
+// finish tells what concerns the list as a whole, and lets go of the rest but
+// for plans.
 func (l *listing) finish() {
 	for _, field := range []struct {
 		name    string
@@ -220,6 +289,7 @@ func (l *listing) finish() {
 	if l.more > 0 {
 		l.warnings = append(l.warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
 	}
+	*l = listing{tools: l.tools, entries: l.entries, warnings: l.warnings, hash: l.hash, plans: l.plans}
 }
 
 // A toolEntry holds the members of an entry of a list, as they came, and the

@@ -5,7 +5,10 @@ package mcp_test
 import (
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -264,6 +267,78 @@ func TestRefresh(t *testing.T) {
 	result, err := held[0].Handler(t.Context(), nil)
 	require.NoError(t, err, "a tool that is gone stays callable")
 	assert.Equal(t, "{}", result.Content)
+}
+
+// A refresh that takes over what has not changed gives what a new connection
+// gets.
+func TestRefreshTakesOver(t *testing.T) {
+	h := newWeb(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	made := 0
+	tool := func() string {
+		made++
+		return strings.ReplaceAll([]string{
+			`{"name":"t%d","description":"Does %d.","inputSchema":{"type":"object","properties":{"a":{"type":"string"}}}}`,
+			`{"name":"t%d", "title":"%d", "inputSchema":{"properties":{"a":{"items":[]}}}, "annotations":{"readOnlyHint":true}}`,
+			`{"name":"t%d","description":"hid\u2060den %d"}`,
+			`{"name":"t%d","inputSchema":[%d]}`,
+			`{"nam":%d}`,
+			`%d`,
+		}[random.IntN(6)], "%d", strconv.Itoa(made))
+	}
+	var list []string
+	for range 20 {
+		list = append(list, tool())
+	}
+	publish := func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.tools = "[" + strings.Join(list, ",") + "]"
+	}
+	told := func(c *mcp.Connection) (tools []mcp.Tool, warnings []string) {
+		tools = c.Tools()
+		for i := range tools {
+			require.NotNil(t, tools[i].Handler)
+			tools[i].Handler = nil
+		}
+		return tools, c.Warnings()
+	}
+	publish()
+	c := connect(t, h.server())
+	for range 40 {
+		before := c.Tools()
+		at, other := random.IntN(len(list)), random.IntN(len(list))
+		switch random.IntN(5) {
+		case 0:
+			list[at] = tool()
+		case 1:
+			list = slices.Insert(list, at, tool())
+		case 2:
+			list = slices.Delete(list, at, at+1)
+		case 3:
+			list[at], list[other] = list[other], list[at]
+		case 4:
+			list = slices.Insert(list, at, list[other]) // twice
+		}
+		publish()
+		require.NoError(t, c.RefreshTools(t.Context()))
+		fresh, err := mcp.Connect(t.Context(), h.server())
+		require.NoError(t, err)
+		tools, warnings := told(c)
+		wantTools, wantWarnings := told(fresh)
+		require.NoError(t, fresh.Close())
+		require.Equal(t, wantTools, tools)
+		require.Equal(t, wantWarnings, warnings)
+		for _, tool := range c.Tools() {
+			result, err := tool.Handler(t.Context(), []byte(`{"a":"b"}`))
+			require.NoError(t, err)
+			require.Equal(t, `{"a":"b"}`, result.Content)
+			i := slices.IndexFunc(before, func(b mcp.Tool) bool { return b.Fingerprint == tool.Fingerprint })
+			if i >= 0 && tool.Description == "Tool "+tool.ServerTool+" from the MCP server test. Does "+tool.ServerTool[1:]+"." {
+				assert.Same(t, &before[i].InputSchema[0], &tool.InputSchema[0], "it is not read again")
+			}
+		}
+	}
 }
 
 func TestServersWithoutTools(t *testing.T) {
