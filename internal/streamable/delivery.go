@@ -124,7 +124,9 @@ func use(info httptrace.GotConnInfo) (_ *conn, writes int64) {
 // count makes the connections of a transport count what is written to them. It
 // reports false if the transport has ways of its own to make connections.
 func count(t *http.Transport) bool {
-	if !peeks || t.Dial != nil || t.DialTLS != nil || t.DialTLSContext != nil { //nolint:staticcheck // they count, if they are set
+	//lint:ignore SA1019 deprecated, but whoever replaced the default transport may use them
+	special := t.DialTLSContext != nil || t.DialTLS != nil || t.DialContext == nil && t.Dial != nil
+	if special || !peeks {
 		return false
 	}
 	dial := t.DialContext
