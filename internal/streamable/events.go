@@ -45,14 +45,22 @@ func (b *buffers) put(buffer []byte) {
 }
 
 // readAll reads a body of the size that it claims, or of any if that is
-// negative. release gives the buffer back; it is nil for a small body, which
-// is to be copied.
+// negative. release gives the buffer back.
 func (b *buffers) readAll(body io.Reader, size int64, limit int) (data []byte, release func(), err error) {
 	if size > int64(limit) {
 		return nil, nil, tooLong(limit)
 	}
-	buf := b.get(int(max(size, 0)) + 1) // room to see the end
-	n := 0
+	var (
+		room = int(max(size, 0)) + 1 // to see the end
+		own  = size >= 0 && size < lendSize
+		buf  []byte
+		n    int
+	)
+	if own {
+		buf = make([]byte, room)
+	} else {
+		buf = b.get(room)
+	}
 	for {
 		m, err := body.Read(buf[n:])
 		n += m
@@ -61,6 +69,9 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int) (data []byte, r
 			b.put(buf)
 			return nil, nil, tooLong(limit)
 		case errors.Is(err, io.EOF):
+			if own {
+				return buf[:n], func() {}, nil
+			}
 			if n < lendSize {
 				data = bytes.Clone(buf[:n])
 				b.put(buf)
@@ -74,7 +85,7 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int) (data []byte, r
 			larger := b.get(min(2*len(buf), limit+1))
 			copy(larger, buf)
 			b.put(buf)
-			buf = larger
+			buf, own = larger, false
 		}
 	}
 }

@@ -35,7 +35,6 @@ const (
 // A request is one message and, for a call, where its answer goes.
 type request struct {
 	method  string
-	name    string // of the tool that is called
 	version string // that a request of the handshake asks for
 	after   string // the id of the event after which a stream is to go on
 	id      int64
@@ -56,13 +55,11 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 	target := c.URL
 	for redirects := 0; ; redirects++ {
 		ctx, content := c.content(ctx, r)
-		req, err := http.NewRequestWithContext(ctx, method, "", nil)
-		if err != nil {
-			return nil, err
+		req := &http.Request{
+			Method: method, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+			Header: c.header(method, s, r), Body: content, ContentLength: int64(len(r.body)),
 		}
-		req.URL, req.Host = target, target.Host
-		c.setHeader(req.Header, method, s, r)
-		req.Body, req.ContentLength = content, int64(len(r.body))
+		req = req.WithContext(ctx)
 		resp, err := c.Transport.RoundTrip(req)
 		if err != nil {
 			return nil, c.clean(err)
@@ -116,35 +113,45 @@ func BareURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
-func (c *Conn) setHeader(header http.Header, method string, s session, r *request) {
+// header makes the header of a request.
+func (c *Conn) header(method string, s session, r *request) http.Header {
+	header := make(http.Header, 8)
 	for name, values := range c.Header {
 		header[name] = values
 	}
-	if method == http.MethodPost {
-		header["Content-Type"] = []string{"application/json"}
-		header["Accept"] = []string{"application/json, text/event-stream"}
-	} else if method == http.MethodGet {
-		header["Accept"] = []string{"text/event-stream"}
-		header["Last-Event-Id"] = []string{r.after}
+	values := make([]string, 0, 4)
+	set := func(name, value string) {
+		values = append(values, value)
+		header[name] = values[len(values)-1 : len(values) : len(values)]
+	}
+	switch method {
+	case http.MethodPost:
+		set("Content-Type", "application/json")
+		set("Accept", "application/json, text/event-stream")
+	case http.MethodGet:
+		set("Accept", "text/event-stream")
+		set("Last-Event-Id", r.after)
 	}
 	if s.id != "" {
-		header[sessionHeader] = []string{s.id}
+		set(sessionHeader, s.id)
 	}
 	if s.version != "" {
-		header["Mcp-Protocol-Version"] = []string{s.version}
+		set("Mcp-Protocol-Version", s.version)
 	}
 	if s.version < statelessVersion || r.method == "" {
-		return
+		return header
 	}
-	header["Mcp-Method"] = []string{r.method}
-	if r.name != "" {
-		header["Mcp-Name"] = []string{HeaderValue(r.name)}
+	set("Mcp-Method", r.method)
+	if r.method == methodCallTool {
+		name, _ := raw.String(raw.Member(raw.Member(r.body, "params"), "name"))
+		set("Mcp-Name", HeaderValue(name))
 	}
 	if r.slot != nil {
 		for name, values := range r.slot.Header {
 			header[name] = values
 		}
 	}
+	return header
 }
 
 // HeaderValue encodes a text of a message as the value of a header (protocol

@@ -193,8 +193,6 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		r.version, _ = raw.String(raw.Member(raw.Member(m.Params, "_meta"), sdk.MetaKeyProtocolVersion))
 	case methodInitialize:
 		r.version, _ = raw.String(raw.Member(m.Params, "protocolVersion"))
-	case methodCallTool:
-		r.name, _ = raw.String(raw.Member(m.Params, "name"))
 	}
 	if err := c.do(ctx, r); err != nil && (!lifted || !r.failed) {
 		return rejection{err}
