@@ -31,6 +31,7 @@ type listing struct {
 	last    *listing          // the one before, or an empty one
 	next    int               // the index there of the tool that is expected next
 	known   map[uint64]int    // the indexes there, by entry; nil before it is needed
+	strange int               // entries in a row that are not there
 	index   int               // of the next entry
 	names   map[string]string // by Tool.Name, the server's names of the tools kept
 	matched map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
@@ -60,6 +61,10 @@ func newListing(server *Server, mirrors bool, seed maphash.Seed, last *listing) 
 		plans:   make([]*schema.Plan, 0, size),
 	}
 }
+
+// maxStrange is how many entries in a row may be new before all that follow are
+// taken to be.
+const maxStrange = 64
 
 func (l *listing) warn(format string, args ...any) {
 	if len(l.warnings) == maxWarnings {
@@ -154,9 +159,13 @@ func (l *listing) again(hash uint64) bool {
 		}
 		var ok bool
 		if at, ok = l.known[hash]; !ok {
+			if l.strange++; l.strange == maxStrange {
+				l.last = &listing{} // another list: looking on would take longer than it saves
+			}
 			return false
 		}
 	}
+	l.strange = 0
 	tool := l.last.tools[at]
 	if _, ok := l.names[tool.Name]; ok || hash == 0 || !l.selected(tool.ServerTool) {
 		return false
