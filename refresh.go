@@ -190,6 +190,9 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			answer.Release()
 			return last, nil
 		}
+		if page == 1 {
+			l.grow()
+		}
 		cursor := l.page(answer.Result)
 		answer.Release()
 		if cursor == "" {

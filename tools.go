@@ -42,24 +42,22 @@ type listing struct {
 	scratch []byte            // for what is put together
 }
 
-// newListing returns an empty listing with room for about as many tools as
-// there were last time.
+// newListing returns an empty listing; last may be nil.
 func newListing(server *Server, mirrors bool, seed maphash.Seed, last *listing) *listing {
 	if last == nil {
 		last = &listing{}
 	}
-	size := len(last.tools)
-	return &listing{
-		tools:   make([]Tool, 0, size),
-		entries: make([]uint64, 0, size),
-		server:  server,
-		mirrors: mirrors,
-		seed:    seed,
-		last:    last,
-		names:   make(map[string]string, size),
-		matched: map[string]bool{},
-		plans:   make([]*schema.Plan, 0, size),
-	}
+	return &listing{server: server, mirrors: mirrors, seed: seed, last: last}
+}
+
+// grow makes room for about as many tools as there were last time.
+func (l *listing) grow() {
+	size := len(l.last.tools)
+	l.tools = make([]Tool, 0, size)
+	l.entries = make([]uint64, 0, size)
+	l.names = make(map[string]string, size)
+	l.matched = map[string]bool{}
+	l.plans = make([]*schema.Plan, 0, size)
 }
 
 // maxStrange is how many entries in a row may be new before all that follow are

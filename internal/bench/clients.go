@@ -76,7 +76,7 @@ func dialer(name, transport string) (dial func(ctx context.Context, tools int) (
 			if err != nil {
 				return nil, err
 			}
-			return &ours{c}, nil
+			return &ours{c, c.Tools()[0]}, nil
 		}
 	case "sdk":
 		dial = func(ctx context.Context, tools int) (client, error) {
@@ -121,12 +121,13 @@ func dialer(name, transport string) (dial func(ctx context.Context, tools int) (
 	return dial, stop, nil
 }
 
-type ours struct{ connection *mcp.Connection }
+type ours struct {
+	connection *mcp.Connection
+	tool       mcp.Tool // the list has tools by number; the server goes by the arguments
+}
 
 func (c *ours) Call(ctx context.Context, tool string) error {
-	// The list has tools by number; the server goes by the arguments.
-	handler := c.connection.Tools()[0].Handler
-	result, err := handler(ctx, argumentsFor(tool))
+	result, err := c.tool.Handler(ctx, argumentsFor(tool))
 	if err == nil && (result.IsError || result.Content == "" && len(result.Images) == 0) {
 		err = errors.New(result.Content)
 	}
