@@ -111,6 +111,7 @@ func (l *listing) entry(rest []byte) (n int) {
 		}
 		return raw.Skip(rest)
 	}
+	e := toolEntry{index: l.index}
 	l.index++
 	var hash uint64
 	if len(l.last.tools) > 0 {
@@ -120,14 +121,10 @@ func (l *listing) entry(rest []byte) (n int) {
 		}
 	}
 	if rest[0] != '{' {
-		l.warn("dropped entry %d of the list of tools: it is no object", l.index-1)
+		l.warn("dropped entry %d of the list of tools: it is no object", e.index)
 		return raw.Skip(rest)
 	}
-	var (
-		e      toolEntry
-		kept   = len(l.tools)
-		warned = len(l.warnings) + l.more
-	)
+	kept, warned := len(l.tools), len(l.warnings)+l.more
 	n = raw.WalkObject(rest, e.member)
 	l.add(&e)
 	if len(l.tools) == kept {
@@ -178,7 +175,7 @@ func (l *listing) again(hash uint64) bool {
 func (l *listing) add(e *toolEntry) {
 	name, ok := raw.String(e.name)
 	if !ok || name == "" {
-		l.warn("dropped entry %d of the list of tools: it has no name", l.index-1)
+		l.warn("dropped entry %d of the list of tools: it has no name", e.index)
 		return
 	}
 	if !l.selected(name) {
@@ -302,6 +299,8 @@ func (l *listing) finish() {
 // A toolEntry holds the members of an entry of a list, as they came, and the
 // schema where it is already known to be normal.
 type toolEntry struct {
+	index int // in the list
+
 	name, title, description, inputSchema, outputSchema, annotations, execution, meta []byte
 
 	serverSchema, normal json.RawMessage
