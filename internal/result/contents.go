@@ -19,6 +19,7 @@ type contents struct {
 	images  []Image
 	forUser []part // not in texts and images
 	parts   int    // of the result, so far
+	blank   int    // texts that are notes on a part which says nothing
 	hidden  int    // characters that were removed
 }
 

@@ -16,6 +16,16 @@ import (
 // image takes an image part. One image that a provider does not take fails
 // every later turn of a conversation, so the bytes decide, not the label.
 func (c *contents) image(p part) {
+	if raw.Null(p.data) {
+		switch {
+		case !raw.Null(p.blob):
+			p.data = p.blob
+		case len(p.source) > 0 && p.source[0] == '{':
+			whole := p.whole
+			p, _ = readPart(p.source)
+			p.whole = whole
+		}
+	}
 	label := c.brief(p.mimeType)
 	if address := c.address(p); address != "" {
 		c.note("image not shown (it is not fetched)", address, label)
@@ -24,6 +34,8 @@ func (c *contents) image(p part) {
 	data, err := decodeBase64(p.data)
 	kind := sniff(data)
 	switch {
+	case raw.Null(p.data) && p.other:
+		c.note("image not shown (no data)", c.excerpt(p.whole))
 	case raw.Null(p.data), string(p.data) == `""`:
 		c.note("image not shown (no data)", label, Count(0, "byte"))
 	case err != nil:

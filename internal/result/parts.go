@@ -48,7 +48,7 @@ func (c *contents) add(p part) {
 		return
 	}
 	switch kind := c.string(p.kind); {
-	case kind == "text" && p.text == nil && p.other:
+	case kind == "text" && raw.Null(p.text) && p.other:
 		c.note("text without text", c.excerpt(p.whole))
 	case kind == "text", kind == "" && p.text != nil:
 		c.write(c.shown(p.text))
@@ -57,6 +57,9 @@ func (c *contents) add(p part) {
 	case kind == "audio":
 		c.audio(p)
 	case kind == "resource_link":
+		if raw.Null(p.uri) && len(p.resource) > 0 && p.resource[0] == '{' {
+			p, _ = readPart(p.resource)
+		}
 		name := c.brief(p.name)
 		if name == "" {
 			name = c.brief(p.title)
@@ -67,10 +70,14 @@ func (c *contents) add(p part) {
 		}
 		c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))
 	case kind == "resource":
-		c.resource(p.resource)
+		c.resource(p)
 	case kind != "" && raw.IsString(p.text):
 		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, c.string(p.text)))
 	default:
+		switch string(p.whole) {
+		case "null", "false", "{}", "[]":
+			c.blank++
+		}
 		c.note("unknown content", c.excerpt(p.whole))
 	}
 }
@@ -81,7 +88,9 @@ type part struct {
 
 	kind, text, data, mimeType, uri, url, name, title, description, size, resource, annotations []byte
 
-	other bool // there are more members
+	blob, source, contents []byte // of an embedded resource, or where other protocols have the data
+
+	other bool // there are members besides those of the first line
 }
 
 // readPart reads the part that rest starts with, and returns its length.
@@ -105,7 +114,7 @@ func (p *part) member(name, rest []byte) (n int) {
 		p.text = value
 	case "data":
 		p.data = value
-	case "mimeType":
+	case "mimeType", "media_type":
 		p.mimeType = value
 	case "uri":
 		p.uri = value
@@ -123,6 +132,12 @@ func (p *part) member(name, rest []byte) (n int) {
 		p.resource = value
 	case "annotations":
 		p.annotations = value
+	case "blob":
+		p.blob, p.other = value, true
+	case "source":
+		p.source, p.other = value, true
+	case "contents":
+		p.contents, p.other = value, true
 	case "_meta":
 	default:
 		p.other = true
@@ -144,23 +159,45 @@ func (p *part) isForUser() bool {
 
 // resource takes an embedded resource: a text or a file that came with the
 // result. Its address stands before its text, since a model asks for it by
-// that.
-func (c *contents) resource(resource []byte) {
-	var (
-		uri      = c.brief(raw.Member(resource, "uri"))
-		mimeType = c.brief(raw.Member(resource, "mimeType"))
-		body     = raw.Member(resource, "text")
-		blob     = raw.Member(resource, "blob")
-	)
-	if !raw.Null(body) {
-		c.document(uri, c.shown(body))
+// that. Some servers leave out the object around the members, or have a list
+// of such objects, as the answer to resources/read does.
+func (c *contents) resource(p part) {
+	r := p
+	if len(p.resource) > 0 && p.resource[0] == '{' {
+		r, _ = readPart(p.resource)
+	}
+	for _, list := range [][]byte{p.resource, r.contents} {
+		if len(list) > 0 && list[0] == '[' {
+			raw.WalkArray(list, func(rest []byte) int {
+				r, n := readPart(rest)
+				if c.parts++; c.parts <= maxParts {
+					c.embedded(r, r.whole)
+				}
+				return n
+			})
+			return
+		}
+	}
+	c.embedded(r, p.whole)
+}
+
+// embedded takes the members of an embedded resource. whole is shown if none
+// is of use.
+func (c *contents) embedded(r part, whole []byte) {
+	uri, mimeType := c.brief(r.uri), c.brief(r.mimeType)
+	if !raw.Null(r.text) && (string(r.text) != `""` || raw.Null(r.blob)) {
+		c.document(uri, c.shown(r.text))
 		return
 	}
-	if raw.Null(blob) {
-		c.note("resource without content", uri, mimeType)
+	if raw.Null(r.blob) {
+		if r.other || raw.IsString(r.resource) || whole[0] != '{' {
+			c.note("resource without content", c.excerpt(whole))
+		} else {
+			c.note("resource without content", uri, mimeType)
+		}
 		return
 	}
-	data, err := decodeBase64(blob)
+	data, err := decodeBase64(r.blob)
 	switch kind := sniff(data); {
 	case err != nil:
 		c.note("resource that cannot be decoded", uri, mimeType)

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
@@ -59,7 +60,9 @@ func Read(limits Limits, tool string, result []byte) Result {
 	if raw.Null(m.content) && raw.Null(m.structured) && len(m.wrapped) > 0 && m.wrapped[0] == '{' {
 		outer := m
 		m = c.members(m.wrapped)
-		m.isError = m.isError || outer.isError
+		if !m.isError {
+			m.isError, m.failure = outer.isError, outer.failure
+		}
 	}
 	lacking := m.lacking(tool)
 	r.IsError = m.isError || lacking != ""
@@ -73,6 +76,9 @@ func Read(limits Limits, tool string, result []byte) Result {
 		c.forUser = nil
 	}
 	r.Images = c.images
+	if r.Structured != nil && len(c.texts) == c.blank {
+		c.texts = nil // notes on nothing must not stand before something
+	}
 	if !c.readable() {
 		c.texts = nil
 		switch {
@@ -85,13 +91,20 @@ func Read(limits Limits, tool string, result []byte) Result {
 			c.note("unknown result", c.excerpt(m.unknown))
 			// A client must take a type that it does not know for an error.
 			r.IsError = r.IsError || m.kind != "" && m.kind != "complete"
-		case r.IsError:
+		}
+	}
+	if !c.readable() && lacking == "" {
+		c.texts = nil
+		if r.IsError {
 			c.write(fmt.Sprintf("[the tool %q failed without a message]", tool))
-		case len(r.Images) == 0:
+		} else if len(r.Images) == 0 {
 			c.write("[the tool returned nothing]")
 		}
 	}
 	c.write(c.clean(lacking))
+	if m.failure != nil {
+		c.note("isError", c.excerpt(m.failure))
+	}
 	if n := len(c.forUser); n > 0 {
 		c.note("left out " + Count(n, "part") + " meant only for the user")
 	}
@@ -109,6 +122,7 @@ type members struct {
 	task, requests      []byte
 	kind                string // resultType
 	isError             bool
+	failure             []byte // isError, if it is something else than true and false
 	unknown             []byte // the result itself, if it has any other member or is no object
 }
 
@@ -132,7 +146,7 @@ func (c *contents) members(result []byte) (m members) {
 		case "structuredContent":
 			m.structured = value
 		case "isError":
-			m.isError = string(value) == "true" || string(value) == `"true"`
+			m.isError, m.failure = readFlag(value)
 		case "_meta":
 		case "toolResult":
 			m.wrapped = value
@@ -150,4 +164,16 @@ func (c *contents) members(result []byte) (m members) {
 		return n
 	})
 	return m
+}
+
+// readFlag reads a boolean as servers write it. Anything else that says
+// something is true, and given back to be shown.
+func readFlag(value []byte) (flag bool, odd []byte) {
+	switch strings.ToLower(strings.Trim(string(value[:min(len(value), len(`"false"`))]), `"`)) {
+	case "true", "1":
+		return true, nil
+	case "", "false", "0", "null", "{}", "[]":
+		return false, nil
+	}
+	return true, value
 }

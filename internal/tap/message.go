@@ -29,7 +29,7 @@ var ErrNoMessage = errors.New("the JSON text is not a JSON-RPC message")
 // Parse reads the message at the start of data and returns what follows it.
 // The message aliases data. A JSON-RPC batch is for [Batch].
 func Parse(data []byte) (m Message, rest []byte, err error) {
-	version, method := false, true
+	version, odd := false, false
 	end, err := raw.Object(data, func(name, value []byte) bool {
 		switch string(name) {
 		case "jsonrpc":
@@ -40,7 +40,7 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 			}
 		case "method":
 			m.Method, _ = raw.String(value)
-			method = m.Method != ""
+			odd = m.Method == "" && !isBlank(value)
 		case "params":
 			m.Params = value
 		case "result":
@@ -53,15 +53,44 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 	if err != nil {
 		return Message{}, nil, err
 	}
+	if !raw.Null(m.Result) && isBlankError(m.Error) {
+		m.Error = nil
+	}
+	// Servers that write all fields of one type have a method in a response.
+	if m.ID != nil && !(raw.Null(m.Result) && raw.Null(m.Error)) {
+		m.Method, odd = "", false
+	}
 	// A log line may well have a member "error" or "id" or "method": without
 	// the version only a complete response counts.
 	if !version && (m.Method != "" || m.ID == nil || m.Result == nil && m.Error == nil) {
 		return Message{}, nil, ErrNoMessage
 	}
-	if !method || m.Method == "" && m.ID == nil && m.Error == nil && m.Result == nil {
+	if odd || m.Method == "" && m.ID == nil && m.Error == nil && m.Result == nil {
 		return Message{}, nil, ErrNoMessage
 	}
 	return m, bytes.TrimSpace(data[end:]), nil
+}
+
+// isBlank reports whether a value stands for an absent one.
+func isBlank(value []byte) bool {
+	switch string(value) {
+	case "", "null", `""`, "false", "0", "{}", "[]":
+		return true
+	}
+	return false
+}
+
+// isBlankError reports whether an error object says nothing.
+func isBlankError(object []byte) bool {
+	if isBlank(object) || object[0] != '{' {
+		return isBlank(object)
+	}
+	for _, value := range raw.Members(object) {
+		if !isBlank(value) {
+			return false
+		}
+	}
+	return true
 }
 
 // Batch returns the elements of a JSON-RPC batch, nil where data is none. No
@@ -88,7 +117,7 @@ func FindID(head, tail []byte) (id int64, ok bool) {
 	raw.Object(head, func(name, value []byte) bool {
 		switch string(name) {
 		case "method":
-			request = true
+			request = !isBlank(value)
 		case "id":
 			id, ok = ParseID(value)
 		}
@@ -269,6 +298,12 @@ func parseCode(value []byte) (code int64, ok bool) {
 	if raw.IsString(value) {
 		value = value[1 : len(value)-1]
 	}
-	code, err := strconv.ParseInt(string(value), 10, 64)
-	return code, err == nil
+	if code, err := strconv.ParseInt(string(value), 10, 64); err == nil {
+		return code, true
+	}
+	f, err := strconv.ParseFloat(string(value), 64)
+	if err != nil || f != float64(int64(f)) {
+		return 0, false
+	}
+	return int64(f), true
 }
