@@ -265,6 +265,30 @@ func TestHTTPSessionLost(t *testing.T) {
 		assert.Equal(t, 1, h.seen("initialize"))
 		assert.Equal(t, 3, h.seen("tools/call"))
 	})
+	// An answer to the call itself, whatever its status: the tool has run.
+	for _, test := range []struct {
+		status int
+		answer string
+		want   string
+	}{
+		{400, `"error":{"code":-32603,"message":"browser session abc does not exist"}`, "[error] browser session abc does not exist (code -32603)"},
+		{400, `"error":{"code":-32602,"message":"argument session is required"}`, "[error] argument session is required (code -32602)"},
+		{404, `"error":{"code":-32602,"message":"no such tool"}`, "[error] no such tool (code -32602)"},
+		{404, `"result":{"content":["a"]}`, "a"},
+	} {
+		t.Run(fmt.Sprintf("%d with the answer, %s", test.status, test.want), func(t *testing.T) {
+			h := newWeb(t)
+			h.on["tools/call"] = func(a *asking) {
+				a.status(test.status, "application/json", `{"jsonrpc":"2.0","id":`+string(a.ID)+`,`+test.answer+`}`)
+			}
+			c := connect(t, h.server())
+			result, err := call(t, c, `{}`)
+			require.NoError(t, err)
+			assert.Equal(t, mcp.ToolResult{Content: test.want, IsError: strings.HasPrefix(test.want, "[error]")}, result)
+			assert.Equal(t, 1, h.seen("initialize"))
+			assert.Equal(t, 1, h.seen("tools/call"))
+		})
+	}
 	t.Run("without a session", func(t *testing.T) {
 		h := newWeb(t)
 		h.stateful = false

@@ -152,7 +152,7 @@ func TestResultShapes(t *testing.T) {
 		{"R30 isError is 0", `{"content":["a"],"isError":0}`, content("a")},
 		{"R30 isError is the text false", `{"content":["a"],"isError":"False"}`, content("a")},
 		{"R30 isError is a text", `{"content":["a"],"isError":"disk full"}`, failure("a\n[isError: disk full]")},
-		{"R30 isError is an object", `{"isError":{"code":5}}`, failure(failed+"\n[isError: {\"code\":5}]")},
+		{"R30 isError is an object", `{"isError":{"code":5}}`, failure(failed + "\n[isError: {\"code\":5}]")},
 		{"R30 isError is a string", `{"content":[{"type":"text","text":"a"}],"isError":"true"}`, failure("a")},
 		{"R30 text is a number", `{"content":[{"type":"text","text":42}]}`, content("42")},
 		{"R30 text is an object", `{"content":[{"type":"text","text":{"a":1}}]}`, content(`{"a":1}`)},

@@ -200,7 +200,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 		if s.id == "" && f.status == http.StatusGone && r.method != methodDiscover {
 			return c.gone(r, f)
 		}
-		if s.id != "" && !renewed && f.sessionLost() {
+		if s.id != "" && !renewed && f.sessionLost(r) {
 			r.slot.Refused()
 			if err := c.renew(ctx, s); err != nil {
 				return err
@@ -224,7 +224,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			}
 			continue
 		}
-		if renewed && f.sessionLost() {
+		if renewed && f.sessionLost(r) {
 			r.slot.Refused()
 		}
 		if f.answers(r) {
@@ -279,18 +279,14 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 	if err != nil {
 		return c.uncertain(r, err)
 	}
-	message := bytes.Trim(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
+	message := trim(text)
 	m, rest, err := tap.Parse(message)
 	if err == nil && len(rest) == 0 {
 		if took := c.take(s, r, m, release); took {
 			release = nil
 		}
 	} else {
-		for _, element := range tap.Batch(message) {
-			if m, _, err := tap.Parse(element); err == nil {
-				c.take(s, r, m, nil)
-			}
-		}
+		c.takeAll(s, r, message)
 	}
 	defer func() {
 		if release != nil {
@@ -384,7 +380,7 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 		if err != nil {
 			return err
 		}
-		data = bytes.Trim(data, " \t\r\n\x00")
+		data = trim(data)
 		m, rest, err := tap.Parse(data)
 		if err != nil || len(rest) > 0 {
 			c.odd(e, s, r, data)
@@ -403,19 +399,44 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 	}
 }
 
-// odd takes an event whose data is not one message: a batch, or none at all.
+// odd takes an event whose data is not one message: several, a batch, or none
+// at all.
 func (c *Conn) odd(e *events, s session, r *request, data []byte) {
+	// An event with a name of its own, such as ping, is no message that went
+	// wrong.
+	if rest := c.takeAll(s, r, data); len(rest) > 0 && (e.name == "" || e.name == "message") {
+		c.junk.Add(rest, c.line)
+	}
+}
+
+// takeAll takes the messages of a text, one behind the other or in a batch, and
+// returns what is behind them.
+func (c *Conn) takeAll(s session, r *request, data []byte) (rest []byte) {
+	for {
+		m, rest, err := tap.Parse(data)
+		if err != nil {
+			break
+		}
+		c.take(s, r, m, nil)
+		if data = rest; len(data) == 0 {
+			return nil
+		}
+	}
 	batch := tap.Batch(data)
 	for _, element := range batch {
 		if m, _, err := tap.Parse(element); err == nil {
 			c.take(s, r, m, nil)
 		}
 	}
-	// An event with a name of its own, such as ping, is no message that went
-	// wrong.
-	if len(batch) == 0 && len(data) > 0 && (e.name == "" || e.name == "message") {
-		c.junk.Add(data, c.line)
+	if len(batch) > 0 {
+		return nil
 	}
+	return data
+}
+
+// trim takes off what servers put around a message.
+func trim(data []byte) []byte {
+	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
 }
 
 // resume asks for the rest of a stream. final means that asking again is in

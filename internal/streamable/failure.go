@@ -14,6 +14,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
@@ -79,12 +81,20 @@ func (f *failure) answers(r *request) bool {
 		return false
 	}
 	id, ok := tap.ParseID(f.message.ID)
-	return ok && id == r.id && f.message.Method == "" && !raw.Null(f.message.Error) && r.method != methodInitialize
+	return ok && id == r.id && f.message.Method == "" && r.method != methodInitialize
 }
 
 // sessionLost reports whether the server has refused the request since it does
-// not know the session.
-func (f *failure) sessionLost() bool {
+// not know the session. A server that answers the call itself has acted on it,
+// but for the codes that servers use for sessions: it must not be sent again.
+func (f *failure) sessionLost(r *request) bool {
+	if f.answers(r) {
+		switch tap.ParseError(f.message.Error).Code {
+		case -32000, -32001, jsonrpc.CodeInvalidRequest:
+		default:
+			return false
+		}
+	}
 	switch f.status {
 	case http.StatusNotFound, http.StatusGone:
 		return true
