@@ -75,6 +75,12 @@ func TestHTTPDiscovery(t *testing.T) {
 		assert.Greater(t, time.Since(start), 2900*time.Millisecond)
 		assert.Less(t, time.Since(start), 6*time.Second)
 	})
+	t.Run("silence after the start", func(t *testing.T) {
+		h := newWeb(t)
+		h.on["notifications/initialized"] = func(a *asking) { <-a.r.Context().Done() }
+		works(t, connect(t, h.server()))
+		assert.Equal(t, []string{"server/discover", "initialize", "notifications/initialized", "tools/list", "tools/call"}, h.methods())
+	})
 	t.Run("right", func(t *testing.T) {
 		h := newWeb(t)
 		h.on["server/discover"] = func(a *asking) {

@@ -275,13 +275,16 @@ func (c *Conn) notify(ctx context.Context, s session, r *request) {
 	if !ok {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, noticeTime) // some servers never answer
 	resp, err := c.send(ctx, http.MethodPost, s, r)
 	if err != nil {
+		cancel()
 		c.leave(r)
 		return
 	}
 	go func() { // ends within drainTime
 		defer c.leave(r)
+		defer cancel()
 		c.drain(resp, nil, r)
 	}()
 }
