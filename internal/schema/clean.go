@@ -187,6 +187,7 @@ type facts struct {
 	seen           uint64
 	allowed        types
 	listed, preset types // of the enum and of the default
+	fixed          types // of the const
 	plainObject    bool  // its type is just that
 	names, named   int   // where its properties are in texts
 	required       int   // where that list starts, 0 without one
@@ -241,6 +242,7 @@ func (c *checker) schema(level, inPlace int) bool {
 		!has(f.seen, kwItems) && (has(f.seen, kwType) && f.allowed&isArray != 0 || has(f.seen, kwPrefixItems)),
 		f.listed&^(f.allowed|isEither) != 0, f.listed&isEither != 0 && f.allowed&(isInteger|isNumber) == 0,
 		f.preset != 0 && f.preset&f.allowed == 0,
+		f.fixed != 0 && f.fixed&f.allowed == 0,
 		repeated(f.others[:f.unknown]) != nil,
 		f.required > 0 && !c.required(f.required, c.texts[f.names:f.named]):
 		return false
@@ -299,6 +301,8 @@ func (c *checker) member(k keyword, f *facts, level, inPlace int) (ok bool) {
 		switch k {
 		case kwDefault:
 			f.preset = typeOfText(value)
+		case kwConst:
+			f.fixed = typeOfText(value)
 		case kwPattern:
 			return takenPattern(string(raw.AppendString(nil, value)))
 		case kwTitle, kwDescription:

@@ -132,6 +132,7 @@ const (
 	wantString            // and so on
 	wantBool              //
 	wantNumber            //
+	wantPositive          // a number
 	wantCount             // an integer that fits in 31 bits
 	wantArray             //
 	wantNames             // an object of lists of strings
@@ -153,7 +154,7 @@ var wants = [keywords]want{
 	kwComment: wantString, kwTitle: wantString, kwDescription: wantString, kwFormat: wantString,
 	kwContentEncoding: wantString, kwContentMediaType: wantString,
 	kwDeprecated: wantBool, kwReadOnly: wantBool, kwWriteOnly: wantBool, kwUniqueItems: wantBool,
-	kwMultipleOf: wantNumber, kwMinimum: wantNumber, kwMaximum: wantNumber,
+	kwMultipleOf: wantPositive, kwMinimum: wantNumber, kwMaximum: wantNumber,
 	kwExclusiveMinimum: wantNumber, kwExclusiveMaximum: wantNumber,
 	kwMinLength: wantCount, kwMaxLength: wantCount, kwMinItems: wantCount, kwMaxItems: wantCount,
 	kwMinContains: wantCount, kwMaxContains: wantCount, kwMinProperties: wantCount, kwMaxProperties: wantCount,
@@ -402,6 +403,9 @@ func takes[T string | []byte](w want, c byte, text T) bool {
 		return c == 't' || c == 'f'
 	case wantNumber:
 		return number && isFinite(string(text))
+	case wantPositive:
+		f, err := strconv.ParseFloat(string(text), 64)
+		return number && err == nil && f > 0
 	case wantCount:
 		return number && isCount(string(text))
 	case wantArray, wantEnum, wantRequired:

@@ -160,6 +160,9 @@ func (z Normalizer) rewrite(schema []byte, quiet bool) (json.RawMessage, *renami
 	if bytes.Contains(schema, []byte("ef")) || bytes.IndexByte(schema, '\\') >= 0 {
 		w.active = append(w.active, n)
 		n = w.expand(n, n, 1, 0)
+		for _, name := range w.doc.holders {
+			n.take(name)
+		}
 	}
 	w.names = newRenaming(n)
 	n, err := w.root(n)

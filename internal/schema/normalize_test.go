@@ -87,6 +87,39 @@ func TestNormalizeRoot(t *testing.T) {
 	}
 }
 
+// What servers write beside the draft, or in another form.
+func TestNormalizeOddForms(t *testing.T) {
+	const q = `"properties":{"q":{"type":"string"}}`
+	for _, c := range []struct{ in, want string }{
+		{`{"type":"object",` + q + `,"required":"q"}`, `{"type":"object",` + q + `,"required":["q"]}`},
+		{`{"type":"object",` + q + `,"required":{"q":true}}`, `{"type":"object",` + q + `,"description":"Must satisfy \"required\": {\"q\":true}."}`},
+		{`{"type":"object","allOf":{` + q + `}}`, `{"type":"object",` + q + `}`},
+		{`{"type":"object","anyOf":{` + q + `,"required":["q"]}}`, `{"type":"object",` + q + `,"required":["q"]}`},
+		{`{"type":"object","oneOf":{"a":1}}`, `{"type":"object","properties":{},"description":"Must satisfy \"oneOf\": {\"a\":1}."}`},
+		{`{"type":"object","properties":[{"name":"q"}]}`, `{"type":"object","properties":{},"description":"Must satisfy \"properties\": [{\"name\":\"q\"}]."}`},
+		{in(`{"allOf":{"type":"string"}}`), in(`{"allOf":[{"type":"string"}]}`)},
+		{in(`{"type":"number","multipleOf":0}`), in(`{"type":"number","description":"Must satisfy \"multipleOf\": 0."}`)},
+		{in(`{"type":"number","multipleOf":-0.5}`), in(`{"type":"number","description":"Must satisfy \"multipleOf\": -0.5."}`)},
+		{in(`{"type":"number","multipleOf":1e-400}`), in(`{"type":"number","description":"Must satisfy \"multipleOf\": 1e-400."}`)},
+		{in(`{"type":"number","multipleOf":0.5}`), in(`{"type":"number","multipleOf":0.5}`)},
+		{in(`{"type":"object","dependentRequired":{"a":["b","b"]}}`), in(`{"type":"object","dependentRequired":{"a":["b"]}}`)},
+		{in(`{"type":"object","dependencies":{"a":["b","c","b"]}}`), in(`{"type":"object","dependentRequired":{"a":["b","c"]}}`)},
+		{in(`{"type":"string","const":1}`), in(`{"type":"string","description":"Allowed value: 1."}`)},
+		{in(`{"anyOf":[{"type":"string","const":"A"},{"type":"null","const":"A"}]}`), in(`{"anyOf":[{"type":"string","const":"A"},{"type":"null"}]}`)},
+		{`{"properties":{"o":{"$ref":"#/components/schemas/O"}},"components":{"schemas":{"O":{"type":"object","properties":{"s":{"$ref":"#/components/schemas/S"}}},"S":{"type":"string"}}}}`,
+			`{"type":"object","properties":{"o":{"type":"object","properties":{"s":{"type":"string"}}}}}`},
+		{`{"$ref":"#/schemas/O","schemas":{"O":{"type":"object",` + q + `}}}`, `{"type":"object",` + q + `}`},
+	} {
+		out, _ := normal(t, c.in)
+		assert.Equal(t, c.want, out, c.in)
+	}
+	_, plan, err := Normalize([]byte(`{"type":"object",` + q + `,"required":"q"}`))
+	require.NoError(t, err)
+	arguments, err := plan.Repair([]byte(`{"q":null}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{"q":null}`, string(arguments), "what is required stays")
+}
+
 func TestNormalizeKeepsBytes(t *testing.T) {
 	for _, schema := range []string{
 		in(`{"type":"string","description":"ünï <b> & \u00e9 \" \\"}`),

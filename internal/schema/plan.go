@@ -486,6 +486,9 @@ func demands(n *node, required map[string]bool, depth int) {
 	for name := range n.get("required").strings {
 		required[name] = true
 	}
+	if only := n.get("required"); only.is('"') {
+		required[only.string()] = true
+	}
 	for _, keyword := range []string{"dependentRequired", "dependencies"} {
 		for _, dependent := range n.get(keyword).list('{') {
 			for name := range dependent.value.strings {

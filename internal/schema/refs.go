@@ -18,6 +18,10 @@ type document struct {
 
 	// places has the members of large objects by name, for pointers into them.
 	places map[*node]map[string]int
+
+	// holders are unknown members of the root that references lead into, as
+	// those of OpenAPI do into components.
+	holders []string
 }
 
 // resolved is a schema and the resource it belongs to: the nearest schema
@@ -75,10 +79,14 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		return nil, nil
 	}
 	target = base
+	holder := ""
 	for token := range strings.SplitSeq(pointer, "/") {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		switch target.kind {
 		case '{':
+			if target == d.root && keywordOf(token) == kwUnknown {
+				holder = token
+			}
 			target = d.member(target, token)
 		case '[':
 			i, err := strconv.Atoi(token)
@@ -96,6 +104,9 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 	}
 	if target.kind != '{' && target.kind != 't' && target.kind != 'f' {
 		return nil, nil
+	}
+	if holder != "" && !slices.Contains(d.holders, holder) {
+		d.holders = append(d.holders, holder)
 	}
 	return target, base
 }

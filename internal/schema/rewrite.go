@@ -62,10 +62,23 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 			w.say(n, "Required.")
 		}
 	}
+	listOfOne(n)
 	if has(seen, kwNullable) && n.take("nullable").is('t') {
 		nullable(n)
 	}
 	return widened
+}
+
+// listOfOne makes lists of what some servers write as their only element.
+func listOfOne(n *node) {
+	if v := n.get("required"); v.is('"') && n.get("properties").get(v.string()) != nil {
+		n.set("required", newArray(member{"", v}))
+	}
+	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
+		if v := n.get(name); v.is('{') && keywordsIn(v)&^(1<<kwUnknown) != 0 {
+			n.set(name, newArray(member{"", v}))
+		}
+	}
 }
 
 func (w *rewriter) typeNames(n *node) (widened bool) {
@@ -221,7 +234,7 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 			ok = v.is('{') || v.is('t') || v.is('f')
 		case wantSchemas:
 			ok = v.is('[') && len(v.members) > 0
-			silent = silent || k == kwAllOf || v.is('[')
+			silent = silent || v.is('[')
 		case wantSchemaMap:
 			ok = v.is('{')
 			silent = silent || v.is('[') && len(v.members) == 0
@@ -246,25 +259,33 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 	return widened
 }
 
-// nameLists leaves what is a list of strings in a dependentRequired.
+// nameLists leaves what is a list of distinct strings in a dependentRequired.
 func (w *rewriter) nameLists(n *node, m member) (widened bool) {
-	out := newObject()
+	out, repeated := newObject(), false
 	for _, list := range m.value.members {
 		if !list.value.is('[') {
 			widened = true
 			continue
 		}
 		names := newArray()
+		seen := map[string]bool{}
 		for _, name := range list.value.members {
-			if name.value.is('"') {
+			switch {
+			case !name.value.is('"'):
+				widened = true
+			case seen[name.value.string()]:
+				repeated = true
+			default:
+				seen[name.value.string()] = true
 				names.members = append(names.members, name)
 			}
 		}
-		widened = widened || len(names.members) < len(list.value.members)
 		out.members = append(out.members, member{list.name, names})
 	}
-	if widened {
+	if widened || repeated {
 		n.set(m.name, out)
+	}
+	if widened {
 		w.say(n, dropped(m.name, m.value))
 	}
 	return widened
@@ -547,9 +568,17 @@ func (w *rewriter) values(n *node) (widened bool) {
 	if v := n.get("default"); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
 		n.take("default")
 	}
+	if v := n.get("const"); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
+		if allowed == isNull {
+			n.take("const")
+			widened = true
+		} else {
+			widened = w.drop(n, "const")
+		}
+	}
 	list := n.get("enum")
 	if list == nil {
-		return false
+		return widened
 	}
 	out := newArray()
 	seen := make(map[string]bool, len(list.members))
@@ -563,10 +592,10 @@ func (w *rewriter) values(n *node) (widened bool) {
 	}
 	switch {
 	case len(out.members) == len(list.members) && len(out.members) > 0:
-		return false
+		return widened
 	case len(out.members) > 0:
 		n.set("enum", out)
-		return false
+		return widened
 	case len(list.members) == 0, allowed == isNull:
 		n.take("enum")
 		return true

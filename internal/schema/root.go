@@ -67,11 +67,14 @@ func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
 			out.set("type", newString("object"))
 		case kwProperties:
 			l.add(m.name, v)
+			l.unread(m, '{')
 		case kwRequired:
 			if v.is('[') {
 				l.require(v.members)
 			}
+			l.unread(m, '[')
 		case kwAllOf, kwAnyOf, kwOneOf: // below, when the members beside them are known
+			l.unread(m, '[')
 		case kwUnevaluatedProperties:
 			unevaluated = v
 		case kwIf, kwThen, kwElse, kwDependentSchemas:
@@ -153,6 +156,14 @@ func (l *lowering) add(keyword string, v *node) {
 		} else if old := to.members[i].value; old.key() != m.value.key() {
 			to.members[i].value = allOf(old, m.value)
 		}
+	}
+}
+
+// unread says what a member holds that is of a wrong kind, unless that is next
+// to nothing.
+func (l *lowering) unread(m member, kind byte) {
+	if v := m.value; v.kind != kind && (len(v.members) > 0 || kind == '[' && v.is('"')) {
+		l.clauses = append(l.clauses, dropped(m.name, v))
 	}
 }
 

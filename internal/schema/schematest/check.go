@@ -175,6 +175,11 @@ func (c *checker) numbers(at string, s object) {
 			}
 		}
 	}
+	if step, ok := s["multipleOf"].(json.Number); ok {
+		if f, err := step.Float64(); err != nil || f <= 0 {
+			c.add(at, "has multipleOf %s", step)
+		}
+	}
 	for _, name := range []string{"minLength", "maxLength", "minItems", "maxItems", "minContains", "maxContains", "minProperties", "maxProperties"} {
 		if v, ok := s[name]; ok {
 			if n, ok := v.(json.Number); !ok || strings.HasPrefix(string(n), "-") && strings.Trim(string(n), "-0.") != "" {
@@ -202,8 +207,23 @@ func (c *checker) values(at string, s object, types []string) {
 			}
 		}
 	}
-	if v, ok := s["default"]; ok && !fits(v, types) {
-		c.add(at, "has default %v, which its type excludes", v)
+	for _, name := range []string{"default", "const"} {
+		if v, ok := s[name]; ok && !fits(v, types) {
+			c.add(at, "has %s %v, which its type excludes", name, v)
+		}
+	}
+	dependent, _ := s["dependentRequired"].(object)
+	for name, list := range dependent {
+		seen := map[string]bool{}
+		names, ok := list.([]any)
+		for _, item := range names {
+			text, isText := item.(string)
+			ok = ok && isText && !seen[text]
+			seen[text] = true
+		}
+		if !ok {
+			c.add(at, "has dependentRequired %s: %v", name, list)
+		}
 	}
 	if v, ok := s["examples"]; ok {
 		if _, ok := v.([]any); !ok {
