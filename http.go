@@ -75,6 +75,10 @@ func (c *Connection) reach() (link, error) {
 		if standard, ok := http.DefaultTransport.(*http.Transport); ok {
 			config.Own = standard.Clone()
 			config.Own.MaxIdleConnsPerHost = max(standard.MaxIdleConnsPerHost, idleConnections)
+			// Clone takes over that HTTP/2 is offered, but not that it is spoken.
+			if own := config.Own; own.TLSClientConfig != nil && len(own.TLSNextProto) == 0 && slices.Contains(own.TLSClientConfig.NextProtos, "h2") {
+				own.ForceAttemptHTTP2 = true
+			}
 			config.Transport = config.Own
 		}
 	}

@@ -10,9 +10,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
-	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -52,34 +53,84 @@ func (b *body) Close() error { return nil }
 // of a small call, so a transport that tells what it writes gets such a body.
 // That net/http can read it again does not matter without a GetBody.
 func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.ReadCloser) {
-	switch {
-	case r.body == nil:
+	if r.body == nil {
 		return ctx, nil
-	case !c.counted:
-		return ctx, &body{r.body, r.slot}
 	}
-	r.conn = nil
+	d := &delivery{}
+	r.delivery = d
 	data := bytes.NewReader(r.body)
-	if r.slot != nil {
-		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-			GotConn: func(info httptrace.GotConnInfo) { r.conn, r.writes = use(info) },
-			// Called by the goroutine that goes on to read the body.
-			WroteHeaders: func() {
-				if !r.slot.Begin() {
-					data.Reset(nil) // net/http does not send a body that is too short
-				}
-			},
-		})
+	var content io.ReadCloser = &body{r.body, r.slot}
+	if c.counted || r.slot == nil {
+		content = io.NopCloser(data)
 	}
-	return ctx, io.NopCloser(data)
+	if r.slot == nil {
+		return ctx, content
+	}
+	trace := &httptrace.ClientTrace{
+		GotConn: d.use,
+		WroteRequest: func(info httptrace.WroteRequestInfo) {
+			d.wrote.Store(info.Err == nil)
+		},
+	}
+	if c.counted {
+		// Called by the goroutine that goes on to read the body.
+		trace.WroteHeaders = func() {
+			if !r.slot.Begin() {
+				data.Reset(nil) // net/http does not send a body that is too short
+			}
+		}
+	}
+	return httptrace.WithClientTrace(ctx, trace), content
+}
+
+// A delivery is what is known of one attempt to send a request.
+type delivery struct {
+	conn   *conn       // that it went to, if that counts and carries no other
+	writes int64       // to conn before
+	shared bool        // its connection carries others (HTTP/2)
+	wrote  atomic.Bool // net/http has passed it on whole
+}
+
+// use is called when net/http has found the network connection.
+//
+// net/http keeps connections that the server has closed until it notices. Then
+// there is something to be read, which between two requests there must not be.
+func (d *delivery) use(info httptrace.GotConnInfo) {
+	d.conn, d.shared = nil, false
+	below := info.Conn
+	for {
+		t, ok := below.(*tls.Conn) // there are two below an HTTPS proxy
+		if !ok {
+			break
+		}
+		if t.ConnectionState().NegotiatedProtocol == "h2" {
+			d.shared = true
+			return
+		}
+		below = t.NetConn()
+	}
+	c, ok := below.(*conn)
+	if !ok {
+		return
+	}
+	if info.Reused && c.readable() {
+		c.stale.Store(true)
+	}
+	d.conn, d.writes = c, c.writes.Load()
 }
 
 // A conn is a network connection that counts what is written to it.
 type conn struct {
 	net.Conn
+	closed   func(*conn)
 	readable func() bool  // whether a read would return at once, with data or the end
 	writes   atomic.Int64 // but for those that failed with nothing written
 	stale    atomic.Bool  // the server has closed it
+}
+
+func (c *conn) Close() error {
+	c.closed(c)
+	return c.Conn.Close()
 }
 
 func (c *conn) Write(p []byte) (int, error) {
@@ -94,39 +145,14 @@ func (c *conn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// use is called when net/http has found the network connection for a request.
-// It returns nil for one of HTTP/2, which is not for one request alone.
-//
-// net/http keeps connections that the server has closed until it notices. Then
-// there is something to be read, which between two requests there must not be.
-func use(info httptrace.GotConnInfo) (_ *conn, writes int64) {
-	below := info.Conn
-	for {
-		t, ok := below.(*tls.Conn) // there are two below an HTTPS proxy
-		if !ok {
-			break
-		}
-		if t.ConnectionState().NegotiatedProtocol == "h2" {
-			return nil, 0
-		}
-		below = t.NetConn()
-	}
-	c, ok := below.(*conn)
-	if !ok {
-		return nil, 0
-	}
-	if info.Reused && c.readable() {
-		c.stale.Store(true)
-	}
-	return c, c.writes.Load()
-}
-
-// count makes the connections of a transport count what is written to them. It
-// reports false if the transport has ways of its own to make connections.
-func count(t *http.Transport) bool {
+// count makes the connections of the own transport count what is written to
+// them. It reports false if that has ways of its own to make connections, or
+// shares those that do not say so.
+func (c *Conn) count() bool {
+	t := c.Own
 	//lint:ignore SA1019 deprecated, but whoever replaced the default transport may use them
 	special := t.DialTLSContext != nil || t.DialTLS != nil || t.DialContext == nil && t.Dial != nil
-	if special || !peeks {
+	if special || !peeks || t.Protocols != nil && t.Protocols.UnencryptedHTTP2() {
 		return false
 	}
 	dial := t.DialContext
@@ -134,29 +160,65 @@ func count(t *http.Transport) bool {
 		dial = new(net.Dialer).DialContext
 	}
 	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		c, err := dial(ctx, network, address)
+		plain, err := dial(ctx, network, address)
 		if err != nil {
 			return nil, err
 		}
-		return &conn{Conn: c, readable: peeker(c)}, nil
+		return c.opened(&conn{Conn: plain, closed: c.closed, readable: peeker(plain)})
 	}
 	return true
+}
+
+// opened and closed keep the network connections that are open.
+func (c *Conn) opened(made *conn) (net.Conn, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.conns == nil {
+		made.Conn.Close()
+		return nil, net.ErrClosed
+	}
+	c.conns[made] = struct{}{}
+	return made, nil
+}
+
+func (c *Conn) closed(made *conn) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.conns, made)
+}
+
+// closeAll closes the connections of the own transport, also those that net/http
+// does not take for idle yet: of HTTP/2, one whose last request has just been
+// given up.
+func (c *Conn) closeAll() {
+	c.Own.CloseIdleConnections()
+	c.mu.Lock()
+	left := slices.Collect(maps.Keys(c.conns))
+	c.conns = nil
+	c.mu.Unlock()
+	for _, conn := range left {
+		conn.Close()
+	}
 }
 
 // unwritten reports whether the request could not be written to its end, so
 // that no server can have acted on it.
 func (r *request) unwritten(ctx context.Context, err error) bool {
+	d := r.delivery
+	if ctx.Err() != nil || d == nil || d.shared && d.wrote.Load() {
+		return false // of a shared connection, what failed may be the write of another
+	}
 	var op *net.OpError
 	if errors.As(err, &op) && (op.Op == "write" || op.Op == "readfrom") {
 		return true
 	}
 	// net/http does not say which of its errors leave a request unwritten, but
 	// returns them when nothing more is written; except where the context ends.
-	return r.conn != nil && ctx.Err() == nil && r.conn.writes.Load() == r.writes
+	return d.conn != nil && d.conn.writes.Load() == d.writes
 }
 
-// closed reports whether the network connection had been there and was lost.
-func closed(err error) bool {
+// cut reports whether the network connection had been there and was lost.
+func cut(err error) bool {
 	var op *net.OpError
 	return errors.Is(err, io.EOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write" || op.Op == "readfrom") ||
 		strings.Contains(err.Error(), "server closed idle connection")

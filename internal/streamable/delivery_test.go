@@ -95,6 +95,12 @@ func TestUnwritten(t *testing.T) {
 			httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Conn: test.conn, Reused: test.reused})
 			test.conn.Write([]byte("{}"))
 			assert.Equal(t, test.want, r.unwritten(ctx, io.EOF))
+			written := &net.OpError{Op: "write", Err: io.EOF}
+			assert.True(t, r.unwritten(ctx, written))
+			r.delivery.shared = true // what failed may be another's
+			assert.True(t, r.unwritten(ctx, written))
+			httptrace.ContextClientTrace(ctx).WroteRequest(httptrace.WroteRequestInfo{})
+			assert.False(t, r.unwritten(ctx, written))
 			canceled, cancel := context.WithCancel(ctx)
 			cancel()
 			assert.False(t, r.unwritten(canceled, io.EOF), "it may still be written")

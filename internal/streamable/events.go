@@ -158,6 +158,7 @@ func (e *events) next() ([]byte, error) {
 		line, err := e.line()
 		if err != nil {
 			if errors.Is(err, io.EOF) && e.has { // an event without its blank line
+				e.id = "" // it may be cut: a stream that goes on must bring it again
 				if data := e.dispatch(); len(data) > 0 {
 					return data, nil
 				}

@@ -41,8 +41,7 @@ type request struct {
 	body    []byte
 	slot    *tap.Slot // nil for what is no call
 
-	conn      *conn              // that it went to last, if that is known
-	writes    int64              // to conn before
+	delivery  *delivery          // the last attempt to send it
 	cancel    context.CancelFunc // ends the request's context
 	session   string             // the session id of the answer
 	noVersion bool               // the server speaks no version that we do
@@ -60,7 +59,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 			Header: c.header(method, s, r), Body: content, ContentLength: int64(len(r.body)),
 		}
 		req = req.WithContext(ctx)
-		resp, err := c.Transport.RoundTrip(req)
+		resp, err := c.roundTrip(req)
 		if err != nil {
 			return nil, c.clean(err)
 		}
@@ -77,6 +76,39 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 		if err != nil {
 			return nil, err
 		}
+	}
+}
+
+// roundTrip sends one request. A caller's transport may wait for something of
+// its own, such as a token, whatever the request's context: it is left to that.
+func (c *Conn) roundTrip(req *http.Request) (*http.Response, error) {
+	if c.Own != nil {
+		return c.Transport.RoundTrip(req)
+	}
+	ctx := req.Context()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	type outcome struct {
+		resp *http.Response
+		err  error
+	}
+	ended := make(chan outcome)
+	c.strays.Go(func() { // ends when the transport returns; shutdown waits for a time
+		resp, err := c.Transport.RoundTrip(req)
+		select {
+		case ended <- outcome{resp, err}:
+		case <-ctx.Done():
+			if resp != nil && resp.Body != nil {
+				resp.Body.Close()
+			}
+		}
+	})
+	select {
+	case o := <-ended:
+		return o.resp, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
 	}
 }
 
@@ -184,7 +216,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			// net/http keeps connections that the server has closed until it
 			// notices. It cannot send the request again, this can.
 			// One that was closed is seldom alone, so the others go as well.
-			if stale < maxStale && !r.slot.Begun() && closed(err) {
+			if stale < maxStale && !r.slot.Begun() && cut(err) {
 				stale++
 				if t, ok := c.Transport.(interface{ CloseIdleConnections() }); ok {
 					t.CloseIdleConnections()
@@ -194,6 +226,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			return c.uncertain(r, err)
 		}
 		if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+			c.known(s)
 			return c.answer(ctx, s, r, resp)
 		}
 		f := c.readFailure(resp)
@@ -208,7 +241,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			s, renewed = c.current(), true
 			continue
 		}
-		if f.aboutVersion() && !reversioned && r.method != methodDiscover {
+		if f.aboutVersion(r) && !reversioned && r.method != methodDiscover {
 			version := named(f.body, cmp.Or(s.version, r.version))
 			if version == "" {
 				r.noVersion = true
@@ -226,6 +259,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 		}
 		if renewed && f.sessionLost(r) {
 			r.slot.Refused()
+			return c.failed(r, f)
 		}
 		if f.answers(r) {
 			c.take(s, r, f.message, nil)
@@ -296,7 +330,7 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 	if _, _, ok := r.slot.Outcome(); ok {
 		return nil
 	}
-	return c.failed(r, newFailure(resp, bytes.Clone(message[:min(len(message), maxKept)])))
+	return c.failed(r, newFailure(resp, bytes.Clone(message[:min(len(message), maxKept+maxSecret)])))
 }
 
 // take gives a message that came in the answer of a call to the inbox. A
@@ -310,7 +344,22 @@ func (c *Conn) take(s session, r *request, m tap.Message, release func()) (took 
 	}
 	reply, took := c.Inbox.Receive(m, release)
 	c.reply(s, reply)
+	if id, ok := tap.ParseID(m.ID); ok && m.Method == "" && id != r.id {
+		c.answered(id)
+	}
 	return took
+}
+
+// answered ends the exchange of a call whose answer came with that of another,
+// against the specification: its own stream may stay open.
+func (c *Conn) answered(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.running {
+		if r.id == id && r.slot != nil {
+			r.cancel()
+		}
+	}
 }
 
 // readStream reads an event stream until the answer, and the streams that go

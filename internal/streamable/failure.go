@@ -9,20 +9,23 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
 const (
-	maxKept  = 64 << 10 // bytes of a body that is no answer
-	maxShown = 512      // bytes of it in an error text
+	maxKept   = 64 << 10 // bytes of a body that is no answer
+	maxSecret = 16 << 10 // bytes of a secret that a mask finds
+	maxShown  = 512      // bytes of it in an error text
 	// failureTime bounds reading such a body: some never end.
 	failureTime = time.Second
 )
@@ -41,7 +44,7 @@ func (c *Conn) readFailure(resp *http.Response) *failure {
 	timer := time.AfterFunc(failureTime, func() { resp.Body.Close() })
 	defer timer.Stop()
 	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxKept))
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxKept+maxSecret))
 	return newFailure(resp, body)
 }
 
@@ -84,16 +87,18 @@ func (f *failure) answers(r *request) bool {
 	return ok && id == r.id && f.message.Method == "" && r.method != methodInitialize
 }
 
+// isTools reports whether the body is the answer of a server that has acted on
+// the call, which must not be sent again then: it has the call's id, and its
+// code is none of those with which servers refuse a request unread.
+func (f *failure) isTools(r *request, refusals ...int64) bool {
+	return f.answers(r) && !slices.Contains(refusals, tap.ParseError(f.message.Error).Code)
+}
+
 // sessionLost reports whether the server has refused the request since it does
-// not know the session. A server that answers the call itself has acted on it,
-// but for the codes that servers use for sessions: it must not be sent again.
+// not know the session.
 func (f *failure) sessionLost(r *request) bool {
-	if f.answers(r) {
-		switch tap.ParseError(f.message.Error).Code {
-		case -32000, -32001, jsonrpc.CodeInvalidRequest:
-		default:
-			return false
-		}
+	if f.isTools(r, -32000, -32001, jsonrpc.CodeInvalidRequest) {
+		return false
 	}
 	switch f.status {
 	case http.StatusNotFound, http.StatusGone:
@@ -111,8 +116,8 @@ func (f *failure) sessionLost(r *request) bool {
 }
 
 // aboutVersion reports whether the protocol version was refused.
-func (f *failure) aboutVersion() bool {
-	return f.status == http.StatusBadRequest && containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
+func (f *failure) aboutVersion(r *request) bool {
+	return !f.isTools(r, sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) && f.status == http.StatusBadRequest && containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
 }
 
 func containsAny(s string, parts ...string) bool {
@@ -169,7 +174,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 	if said = c.line(said); said != "" {
 		b.WriteString(": " + said)
 	}
-	return c.StatusError(f.status, c.Mask(strings.ToValidUTF8(string(f.body), "\uFFFD")), b.String())
+	return c.StatusError(f.status, c.masked(string(f.body), maxKept), b.String())
 }
 
 func statusText(status int) string {
@@ -223,12 +228,21 @@ func isText(body []byte) bool {
 	return true
 }
 
+// masked returns the start of a text without secrets, about limit bytes. The
+// mask sees more than is kept, so that no part of a secret is left.
+func (c *Conn) masked(s string, limit int) string {
+	seen := s[:min(len(s), limit+maxSecret)]
+	masked := c.Mask(strings.ToValidUTF8(seen, "\uFFFD"))
+	if len(seen) == limit+maxSecret { // the end may be a secret's start
+		masked = masked[:max(0, len(masked)-maxSecret)]
+	}
+	return strings.ToValidUTF8(masked[:min(len(masked), limit)], "")
+}
+
 // line makes a text of a server fit for an error: one line, short, without
-// control characters and without secrets. The mask sees more than is shown, so
-// that no half of a secret is left.
+// control characters and without secrets.
 func (c *Conn) line(s string) string {
-	s = c.Mask(strings.ToValidUTF8(s[:min(len(s), 8*maxShown)], "\uFFFD"))
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+	s = strings.Join(strings.FieldsFunc(c.masked(s, 8*maxShown), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 	}), " ")
 	if len(s) > maxShown {
@@ -240,34 +254,52 @@ func (c *Conn) line(s string) string {
 // A deliveryError is an error of the HTTP transport without what it must not
 // show.
 type deliveryError struct {
-	text  string
-	cause error
+	text   string
+	causes []error
 }
 
-func (e *deliveryError) Error() string { return e.text }
-func (e *deliveryError) Unwrap() error { return e.cause }
+func (e *deliveryError) Error() string   { return e.text }
+func (e *deliveryError) Unwrap() []error { return e.causes }
 
 // clean takes URLs with their queries, and secrets, out of an error. The
 // transport of a caller may make requests of its own, for tokens, whose errors
 // show their URLs.
 func (c *Conn) clean(err error) error {
-	text, cause := err.Error(), err
-	for {
-		var inner *url.Error
-		if !errors.As(cause, &inner) {
-			break
-		}
+	text := err.Error()
+	causes := bareCauses(err, func(e *url.Error) {
 		bare := "[masked]"
-		if u, err := url.Parse(inner.URL); err == nil {
+		if u, err := url.Parse(e.URL); err == nil {
 			bare = BareURL(u)
 		}
-		shown := fmt.Sprintf("%s %q: %s", inner.Op, bare, inner.Err)
-		if strings.Contains(text, inner.Error()) {
-			text = strings.ReplaceAll(text, inner.Error(), shown)
+		shown := fmt.Sprintf("%s %q: %s", e.Op, bare, e.Err)
+		if strings.Contains(text, e.Error()) {
+			text = strings.ReplaceAll(text, e.Error(), shown)
 		} else {
 			text = shown
 		}
-		cause = inner.Err
+	})
+	return &deliveryError{text: c.line(text), causes: causes}
+}
+
+// bareCauses returns err, or if there are errors with URLs in its tree, those
+// below and beside them. It calls found with each that has a URL, the outer ones first.
+func bareCauses(err error, found func(*url.Error)) []error {
+	if !errors.As(err, new(*url.Error)) {
+		return []error{err}
 	}
-	return &deliveryError{text: c.line(text), cause: cause}
+	var causes []error
+	switch e := err.(type) {
+	case *url.Error:
+		if found(e); e.Err == nil {
+			return nil
+		}
+		return bareCauses(e.Err, found)
+	case interface{ Unwrap() error }:
+		return bareCauses(e.Unwrap(), found)
+	case interface{ Unwrap() []error }:
+		for _, e := range e.Unwrap() {
+			causes = append(causes, bareCauses(e, found)...)
+		}
+	}
+	return causes
 }

@@ -75,6 +75,19 @@ func (c *Conn) began(r *request, answer tap.Answer) {
 	}
 }
 
+// known is called when the server has taken a request in the session: one that
+// another instance of the server had forgotten, perhaps.
+func (c *Conn) known(s session) {
+	if s.id == "" {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.generation == s.generation {
+		c.lost = false
+	}
+}
+
 // useVersion is called when a gateway refuses the version that the server
 // itself agreed to.
 func (c *Conn) useVersion(s session) {
@@ -103,8 +116,11 @@ type renewal struct {
 	err     error
 }
 
-// errRenewing is the start of the error of each call that waited for it.
-var errRenewing = errors.New("the server has forgotten the session; beginning a new one")
+// Errors of calls that waited for a renewal.
+var (
+	errRenewing = errors.New("the server has forgotten the session; beginning a new one")
+	errSlow     = fmt.Errorf("the server did not answer within %v", renewTime)
+)
 
 // renew returns when the session that was lost has been replaced, by this
 // caller or by another. The renewal takes the connection's own time: it helps
@@ -148,6 +164,9 @@ func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
 		c.lost, c.next = false, ""
 	}
 	c.mu.Unlock()
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		err = errSlow // the caller's context has not ended
+	}
 	if err != nil && !errors.Is(err, errStopped) {
 		err = fmt.Errorf("%w: %w", errRenewing, err)
 	}

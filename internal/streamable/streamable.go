@@ -86,11 +86,13 @@ type Conn struct {
 	end       sync.Once
 	sdkClosed chan struct{}
 	sdkClose  sync.Once
+	strays    sync.WaitGroup // requests of a caller's transport
 
 	mu          sync.Mutex
 	values      context.Context       // of Connect, for what no caller waits for
 	running     map[*request]struct{} // with the goroutines that they left
 	stopped     bool
+	conns       map[*conn]struct{} // that are open; nil in the end
 	session     session
 	lost        bool     // the server has forgotten the session
 	renewal     *renewal // under way
@@ -113,7 +115,7 @@ func New(config Config) *Conn {
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
 	if c.Own != nil {
-		c.counted = count(c.Own)
+		c.conns, c.counted = map[*conn]struct{}{}, c.count()
 	}
 	return c
 }
@@ -373,7 +375,18 @@ func (c *Conn) shutdown(limit time.Duration) {
 		defer cancel()
 		c.goodbye(ctx, waiting)
 		if c.Own != nil {
-			c.Own.CloseIdleConnections()
+			c.closeAll()
+			return
+		}
+		// A transport that minds the contexts of its requests returns now.
+		returned := make(chan struct{})
+		go func() { // ends with the last of them
+			c.strays.Wait()
+			close(returned)
+		}()
+		select {
+		case <-returned:
+		case <-time.After(limit):
 		}
 	})
 }
