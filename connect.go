@@ -15,8 +15,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/stdio"
 	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 const (
@@ -30,7 +32,8 @@ const (
 
 	// firstVersion is what a session on stdio asks for: many servers of that
 	// time and before hang or exit when the first request is not initialize.
-	firstVersion = "2025-11-25"
+	firstVersion  = "2025-11-25"
+	oldestVersion = "2024-11-05"
 )
 
 // Connect starts the server, or reaches it by its URL, and lists its tools.
@@ -60,8 +63,9 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 		version = "" // over HTTP no question that a server does not know harms it
 	}
 	c, err := connect(ctx, server, version)
-	if errors.Is(err, errOnlyNewer) {
-		c, err = connect(ctx, server, "")
+	var refused refusedVersion
+	if errors.As(err, &refused) {
+		c, err = connect(ctx, server, refused.instead)
 	}
 	if err != nil {
 		return nil, err
@@ -69,9 +73,12 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	return c, nil
 }
 
-// errOnlyNewer says that a server does not speak any version that begins with
-// initialize.
-var errOnlyNewer = errors.New("the server only speaks newer protocol versions")
+// A refusedVersion is the error of a start with a protocol version that the
+// server does not speak, though it names others.
+type refusedVersion struct {
+	error
+	instead string // as for connect
+}
 
 // connect makes one attempt. An empty version means that the SDK asks the
 // server which versions it speaks (server/discover).
@@ -84,8 +91,12 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 			return
 		}
 		var refusal *jsonrpc.Error
-		if errors.As(err, &refusal) || errors.Is(err, errOnlyNewer) {
+		if errors.As(err, &refusal) {
 			// The server has said why, even if it has left since.
+			instead, ok := otherVersion(refusal, version)
+			if err = c.refusal(*refusal); ok {
+				err = refusedVersion{err, instead}
+			}
 		} else if cause := c.cause(); cause != nil {
 			err = cause
 		} else if c.link != nil && ctx.Err() != nil {
@@ -120,9 +131,6 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 	})
 	c.session, err = client.Connect(ctx, c.link, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		if version != "" && onlyNewer(err) {
-			err = errOnlyNewer
-		}
 		return nil, err
 	}
 	c.meta = protocolMeta(c.session.InitializeResult().ProtocolVersion, info)
@@ -133,19 +141,27 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 	return c, nil
 }
 
-// onlyNewer reports whether the answer to initialize was that the server
-// speaks none of the versions that begin with it.
-func onlyNewer(err error) bool {
-	var refusal *jsonrpc.Error
-	if !errors.As(err, &refusal) {
-		return false
-	}
-	for version := range raw.Elements(raw.Member(refusal.Data, "supported")) {
-		if v, ok := raw.String(version); ok && v <= firstVersion {
-			return false
+// refusal is the error for a request that the server has answered with one.
+func (c *Connection) refusal(e jsonrpc.Error) error {
+	return errors.New(text.Start(c.server.mask()(result.ErrorText(e)), maxRefusal))
+}
+
+// maxRefusal bounds the text of such an error, in bytes.
+const maxRefusal = 4 << 10
+
+// otherVersion returns which version to begin with, in place of one that was
+// refused, if the server speaks any: the newest that begins with initialize, or
+// "" for those that are newer.
+func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bool) {
+	for value := range raw.Elements(raw.Member(refusal.Data, "supported")) {
+		if v, ok := raw.String(value); ok && v <= firstVersion && v >= oldestVersion {
+			instead = max(instead, v)
 		}
 	}
-	return refusal.Code == sdk.CodeUnsupportedProtocolVersion
+	if instead == "" {
+		return "", refused != "" && refusal.Code == sdk.CodeUnsupportedProtocolVersion
+	}
+	return instead, instead != refused
 }
 
 // start starts the program of a stdio server.

@@ -150,7 +150,7 @@ func TestSilentStart(t *testing.T) {
 
 func TestRefusedHandshakes(t *testing.T) {
 	for name, c := range map[string]struct{ print, want string }{
-		"an error":        {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}`, `initializing: calling "initialize": no database`},
+		"an error":        {`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32603,"message":"no database"}}`, `initializing: no database (code -32603)`},
 		"a wrong version": {`{"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":"1999-01-01","capabilities":{}}}`, `initializing: unsupported protocol version: "1999-01-01"`},
 		"no version":      {`{"jsonrpc":"2.0","id":$ID,"result":{"capabilities":{}}}`, `initializing: unsupported protocol version: ""`},
 		"null":            {`{"jsonrpc":"2.0","id":$ID,"result":null}`, `initializing: unsupported protocol version: ""`},
@@ -167,11 +167,45 @@ func TestRefusedHandshakes(t *testing.T) {
 	}
 }
 
+// A server may refuse a version in place of answering with another.
+func TestOlderVersionOffered(t *testing.T) {
+	h := newWeb(t)
+	for _, server := range []mcp.Server{stdioServer(t, "old"), h.server()} {
+		h.now("initialize", func(a *asking) {
+			if a.Params.ProtocolVersion != "2025-03-26" {
+				a.json(`{"jsonrpc":"2.0","id":` + string(a.ID) + `,"error":` + refusedVersion + `}`)
+				return
+			}
+			a.pass()
+		})
+		works(t, connect(t, server))
+	}
+	server := stdioServer(t, "says")
+	server.Args = []string{`{"jsonrpc":"2.0","id":$ID,"error":{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["1.0"]}}}`}
+	_, err := mcp.Connect(t.Context(), server)
+	assert.EqualError(t, err, `mcp server "test": initializing: Unsupported protocol version (code -32602): {"supported":["1.0"]}`)
+}
+
+const refusedVersion = `{"code":-32602,"message":"Unsupported protocol version","data":{"supported":["2024-11-05","2025-03-26","2031-01-01"],"requested":"?"}}`
+
+func init() {
+	servers["old"] = func(p *mcptest.Peer) {
+		p.On["initialize"] = func(r mcptest.Request) {
+			if r.Params.ProtocolVersion == "2025-03-26" {
+				p.Reply(r, `{"protocolVersion":"2025-03-26","capabilities":{"tools":{}},"serverInfo":{"name":"old","version":"1"}}`)
+				return
+			}
+			p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":` + refusedVersion + "}\n")
+		}
+		p.Serve()
+	}
+}
+
 func TestRefusalIsToldEvenIfTheServerLeaves(t *testing.T) {
 	mcptest.NoLeaks(t)
 	for range 10 {
 		_, err := mcp.Connect(t.Context(), stdioServer(t, "refuses and leaves"))
-		assert.EqualError(t, err, `mcp server "test": initializing: calling "initialize": no database`)
+		assert.EqualError(t, err, `mcp server "test": initializing: no database (code -32603)`)
 	}
 }
 

@@ -5,14 +5,12 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/maphash"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
@@ -181,7 +179,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
 				break
 			}
-			return nil, errors.New(result.ErrorText(refusal))
+			return nil, c.refusal(refusal)
 		}
 		size += len(answer.Result)
 		// Most lists have one page. What is unchanged then is not read at all.

@@ -81,16 +81,31 @@ func (l *listing) clean(s string) string {
 
 // page takes the tools of one page and returns the cursor of the next.
 func (l *listing) page(result []byte) (next string) {
+	const noList = "a page of the list of tools has no list in it"
+	switch {
+	case raw.Null(result):
+	case result[0] == '[':
+		raw.WalkArray(result, l.entry) // the list itself
+	case result[0] != '{':
+		l.warn(noList)
+	}
 	raw.WalkObject(result, func(name, rest []byte) int {
 		n := 0
 		switch string(name) {
 		case "tools":
 			if n = raw.WalkArray(rest, l.entry); n == 0 && !raw.Null(rest[:raw.Skip(rest)]) {
-				l.warn("a page of the list of tools has no list in it")
+				l.warn(noList)
 			}
 		case "nextCursor":
 			n = raw.Skip(rest)
-			next, _ = raw.String(rest[:n])
+			switch value := rest[:n]; string(value) {
+			case "null", "false", "{}", "[]":
+			default:
+				var ok bool
+				if next, ok = raw.String(value); !ok {
+					l.warn("the list of tools goes on after a cursor that is no text: the rest is left out")
+				}
+			}
 		}
 		if n == 0 {
 			n = raw.Skip(rest)
@@ -211,7 +226,11 @@ func (l *listing) add(e *toolEntry) {
 		}
 	}
 	if !raw.Null(e.outputSchema) {
-		tool.OutputSchema = raw.Compact(e.outputSchema)
+		if e.outputSchema[0] == '{' {
+			tool.OutputSchema = raw.Compact(e.outputSchema)
+		} else {
+			l.warn("left out the output schema of tool %q: it is no object", name)
+		}
 	}
 	tool.Annotations = e.hints()
 	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {

@@ -158,6 +158,8 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 		`dropped entry 9 of the list of tools: it is no object`,
 		`dropped tool "run": the list has "run" before it, under the same name`,
 		`left out tool "app": the server means it for its user interface, not for a model`,
+		`left out the output schema of tool "odd output": it is no object`,
+		`the list of tools goes on after a cursor that is no text: the rest is left out`,
 		`left out tool "task": it can only be called as a task, which is not supported`,
 	} {
 		assert.Contains(t, warnings, want)
@@ -165,7 +167,7 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 	for _, name := range []string{"text schema", "list schema", "false schema", "number schema"} {
 		assert.Contains(t, strings.Join(warnings, "\n"), `dropped tool "`+name+`": its input schema`)
 	}
-	assert.Len(t, warnings, 14)
+	assert.Len(t, warnings, 16)
 }
 
 func TestWarningsAreBounded(t *testing.T) {
@@ -180,12 +182,19 @@ func TestOddPages(t *testing.T) {
 		`{"tools":null}`:         nil,
 		`{}`:                     nil,
 		`{"tools":{"name":"x"}}`: {"a page of the list of tools has no list in it"},
+		`"tools"`:                {"a page of the list of tools has no list in it"},
+		`[{"name":"a"}]`:         nil,
+		`{"tools":[{"name":"a"}],"nextCursor":{}}`:   nil,
+		`{"tools":[{"name":"a"}],"nextCursor":2}`:    {"the list of tools goes on after a cursor that is no text: the rest is left out"},
 		`{"tools":[{"name":"a"}],"nextCursor":""}`:   nil,
 		`{"tools":[{"name":"a"}],"nextCursor":null}`: nil,
 	} {
 		t.Run(page, func(t *testing.T) {
-			_, warnings := listTools(t, page)
+			tools, warnings := listTools(t, page)
 			assert.ElementsMatch(t, want, warnings)
+			if strings.Contains(page, `"a"`) {
+				assert.Equal(t, []string{"a"}, serverNames(tools))
+			}
 		})
 	}
 }
