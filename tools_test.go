@@ -137,13 +137,13 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 		{"name":"described","description":{"a":1}},
 		null, "text", [],
 		{"name":"run","description":"first"}, {"name":"run","description":"second"},
-		{"name":"text schema","inputSchema":"object"}, {"name":"list schema","inputSchema":[]}, {"name":"false schema","inputSchema":false}, {"name":"number schema","inputSchema":1},
-		{"name":"true schema","inputSchema":true}, {"name":"null schema","inputSchema":null}, {"name":"no properties","inputSchema":{"type":"object"}}, {"name":"no type","inputSchema":{"properties":{}}},
+		{"name":"text schema","inputSchema":"object"}, {"name":"list schema","inputSchema":["a"]}, {"name":"false schema","inputSchema":false}, {"name":"number schema","inputSchema":1},
+		{"name":"true schema","inputSchema":true}, {"name":"null schema","inputSchema":null}, {"name":"PHP schema","inputSchema":[]}, {"name":"no properties","inputSchema":{"type":"object"}}, {"name":"no type","inputSchema":{"properties":{}}},
 		{"name":"odd output","outputSchema":7,"icons":1,"_meta":[],"execution":true},
 		{"name":"app","_meta":{"ui":{"visibility":["app"]}}}, {"name":"both","_meta":{"ui":{"visibility":["model","app"]}}},
 		{"name":"task","execution":{"taskSupport":"required"}}, {"name":"maybe task","execution":{"taskSupport":"optional"}},
 		{"name":"healthy"}],"nextCursor":7,"ttlMs":"x"}`)
-	assert.Equal(t, []string{"titled", "annotated", "described", "run", "true schema", "null schema", "no properties", "no type", "odd output", "both", "maybe task", "healthy"}, serverNames(tools))
+	assert.Equal(t, []string{"titled", "annotated", "described", "run", "true schema", "null schema", "PHP schema", "no properties", "no type", "odd output", "both", "maybe task", "healthy"}, serverNames(tools))
 	assert.Equal(t, "Tool run from the MCP server test. first", tools[3].Description)
 	for _, tool := range tools {
 		assert.JSONEq(t, `{"type":"object","properties":{}}`, string(tool.InputSchema), tool.ServerTool)

@@ -85,7 +85,8 @@ func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, 
 
 // Normalize returns the normal form of an input schema and the plan for the
 // arguments. The schema is JSON that [raw.Scan] and [raw.Repair] went over; nil,
-// null and true are the schema of a tool without parameters.
+// null, true and the empty list, as which PHP writes an empty object, are the
+// schema of a tool without parameters.
 //
 // A schema that is normal already, but for what rule 1 takes from the root,
 // keeps its other bytes, white space between them apart. It is returned as it is
@@ -105,7 +106,7 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 		}
 	}
 	schema = bytes.TrimSpace(schema)
-	if raw.Null(schema) || string(schema) == "true" {
+	if raw.Null(schema) || string(schema) == "true" || string(schema) == "[]" {
 		return json.RawMessage(`{"type":"object","properties":{}}`), nil, nil
 	}
 	if !raw.Valid(schema) {

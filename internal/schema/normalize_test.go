@@ -41,6 +41,7 @@ func TestNormalizeRoot(t *testing.T) {
 		``:                                    empty,
 		`null`:                                empty,
 		` true `:                              empty,
+		`[]`:                                  empty,
 		`{}`:                                  empty,
 		`{"type":"object"}`:                   empty,
 		`{"type":null,"properties":{}}`:       empty,
@@ -68,7 +69,7 @@ func TestNormalizeRoot(t *testing.T) {
 	}
 	for in, want := range map[string]string{
 		`"object"`:                      "its input schema is a string",
-		`[]`:                            "its input schema is an array",
+		`[1]`:                           "its input schema is an array",
 		`12`:                            "its input schema is a number",
 		`false`:                         "its input schema accepts no object",
 		`{"type":"string"}`:             "its input schema has the type string",
