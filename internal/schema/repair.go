@@ -85,7 +85,7 @@ func (p *Plan) refuse(reason string) error {
 type repairer struct {
 	data    []byte
 	edits   []edit
-	twice   []byte // a key that the outermost object has twice
+	twice   []byte // a key that an object has twice
 	decoded bool   // a string became another value
 }
 
@@ -115,13 +115,14 @@ func (r *repairer) space(at int) int {
 // values around it, strings that were decoded among them.
 func (r *repairer) value(at int, s *shape, depth int) (end int) {
 	c := r.data[at]
-	if s != nil && depth < raw.MaxDepth {
-		if c == '{' && s.allowed&isObject != 0 {
+	if t := typeOf(c, ""); t&(isObject|isArray) != 0 && depth < raw.MaxDepth {
+		if s == nil || s.allowed&t == 0 {
+			s = &nothing
+		}
+		if t == isObject {
 			return r.object(at, s, depth)
 		}
-		if c == '[' && s.allowed&isArray != 0 {
-			return r.array(at, s, depth)
-		}
+		return r.array(at, s, depth)
 	}
 	n, err := raw.Scan(r.data[at:])
 	if err != nil {
@@ -217,9 +218,7 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 		if bytes.IndexByte(key, '\\') >= 0 {
 			key = raw.AppendString(nil, r.data[start:at])
 		}
-		if depth == 0 {
-			keys = append(keys, key)
-		}
+		keys = append(keys, key)
 		keyEnd := at
 		at = r.space(r.space(at) + 1) // past the colon
 		p := s.find(key)
@@ -247,7 +246,7 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 			kept, mark = valueEnd, len(r.edits)
 		}
 	}
-	if depth == 0 {
+	if r.twice == nil {
 		r.twice = repeated(keys)
 	}
 	return at + 1
