@@ -76,8 +76,10 @@ type Server struct {
 	// else.
 	Headers map[string]string
 	// HTTPTransport sends the requests, with the context of the call that
-	// causes them: the place for OAuth, proxies and client certificates. Nil
-	// means an own clone of http.DefaultTransport, which Close empties.
+	// causes them: the place for OAuth, proxies and client certificates. It is
+	// called from a goroutine of its own and not waited for once that context
+	// has ended; Close gives it half a second. Nil means an own clone of
+	// http.DefaultTransport, whose connections Close closes.
 	HTTPTransport http.RoundTripper
 
 	// Tools, if not empty, keeps only the tools with these names: the names

@@ -58,11 +58,11 @@ var cases = []struct {
 	rounds int
 	peak   bool
 }{
-	{"small call", 3000, false},
+	{"small call", 20_000, false},
 	{"1 MiB text", 60, false},
 	{"4 MiB image", 20, false},
 	{"32 MiB text", 4, true},
-	{"list of 10", 1000, false},
+	{"list of 10", 2000, false},
 	{"list of 1,000", 10, false},
 	{"unchanged refresh", 10, false},
 	{"connect", 10, false},
