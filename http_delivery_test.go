@@ -527,17 +527,12 @@ func TestHTTPServersThatDoNotAnswer(t *testing.T) {
 // Nil for HTTPTransport means a clone of http.DefaultTransport, with its proxy
 // and HTTP/2, that Close empties.
 func TestHTTPOwnTransport(t *testing.T) {
-	replace := func(t *testing.T, transport http.RoundTripper) {
-		old := http.DefaultTransport
-		http.DefaultTransport = transport
-		t.Cleanup(func() { http.DefaultTransport = old })
-	}
 	t.Run("HTTP/2", func(t *testing.T) {
 		h := unstarted()
 		h.EnableHTTP2 = true
 		h.StartTLS()
 		t.Cleanup(h.Close)
-		replace(t, h.Client().Transport)
+		replaceDefault(t, h.Client().Transport)
 		var major atomic.Int32
 		h.on["tools/call"] = func(a *asking) {
 			major.Store(int32(a.r.ProtoMajor))
@@ -558,7 +553,7 @@ func TestHTTPOwnTransport(t *testing.T) {
 		target, err := url.Parse(proxy.URL)
 		require.NoError(t, err)
 		transport.Proxy = http.ProxyURL(target)
-		replace(t, transport)
+		replaceDefault(t, transport)
 		works(t, connect(t, mcp.Server{Name: "test", URL: "http://host.test/mcp"}))
 		_, ok := hosts.Load("host.test")
 		assert.True(t, ok)
@@ -573,7 +568,7 @@ func TestHTTPOwnTransport(t *testing.T) {
 			c, err := new(net.Dialer).DialContext(ctx, network, address)
 			return writeCounter{c, &writes}, err
 		}
-		replace(t, transport)
+		replaceDefault(t, transport)
 		c := connect(t, newWeb(t).server())
 		works(t, c)
 		before := writes.Load()
@@ -589,7 +584,7 @@ func TestHTTPOwnTransport(t *testing.T) {
 			h := unstarted()
 			if secure {
 				h.StartTLS()
-				replace(t, h.Client().Transport)
+				replaceDefault(t, h.Client().Transport)
 			} else {
 				h.Start()
 			}

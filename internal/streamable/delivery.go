@@ -33,7 +33,7 @@ var (
 )
 
 func (b *body) Read(p []byte) (int, error) {
-	if b.slot != nil && !b.slot.Begin() {
+	if !b.slot.Begin() {
 		return 0, errGivenUp
 	}
 	if len(b.data) == 0 {
@@ -59,12 +59,8 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 	d := &delivery{}
 	r.delivery = d
 	data := bytes.NewReader(r.body)
-	var content io.ReadCloser = &body{r.body, r.slot}
-	if c.counted || r.slot == nil {
-		content = io.NopCloser(data)
-	}
 	if r.slot == nil {
-		return ctx, content
+		return ctx, io.NopCloser(data)
 	}
 	trace := &httptrace.ClientTrace{
 		GotConn: d.use,
@@ -72,15 +68,16 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 			d.wrote.Store(info.Err == nil)
 		},
 	}
-	if c.counted {
-		// Called by the goroutine that goes on to read the body.
-		trace.WroteHeaders = func() {
-			if !r.slot.Begin() {
-				data.Reset(nil) // net/http does not send a body that is too short
-			}
+	if !c.counted {
+		return httptrace.WithClientTrace(ctx, trace), &body{r.body, r.slot}
+	}
+	// Called by the goroutine that goes on to read the body.
+	trace.WroteHeaders = func() {
+		if !r.slot.Begin() {
+			data.Reset(nil) // net/http does not send a body that is too short
 		}
 	}
-	return httptrace.WithClientTrace(ctx, trace), content
+	return httptrace.WithClientTrace(ctx, trace), io.NopCloser(data)
 }
 
 // A delivery is what is known of one attempt to send a request.
