@@ -3,6 +3,7 @@ package mcp_test
 // This file reaches real servers by HTTP, which .ci/servers installs.
 
 import (
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -37,13 +38,25 @@ func newNode(t testing.TB, script string, args ...string) *nodeServer {
 		t.Skip("node is not there")
 	}
 	file := nodeScript(t, script)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	s := &nodeServer{port: l.Addr().(*net.TCPAddr).Port, args: append([]string{file}, args...)}
-	require.NoError(t, l.Close())
+	s := &nodeServer{port: freePort(t), args: append([]string{file}, args...)}
 	t.Cleanup(s.stop) // also if it does not start to listen
 	s.start(t)
 	return s
+}
+
+// freePort returns a port below those that systems give out by themselves:
+// another test that runs at the same time could be given one of those before
+// the program listens.
+func freePort(t testing.TB) int {
+	for range 100 {
+		port := 20_000 + rand.IntN(12_000)
+		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
+			require.NoError(t, l.Close())
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return 0
 }
 
 func nodeScript(t testing.TB, script string) string {
