@@ -84,7 +84,7 @@ type refusedVersion struct {
 // server which versions it speaks (server/discover).
 func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
 	step := "starting"
-	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{})}
+	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}), listed: &listing{}}
 	c.inbox = &tap.Inbox{ToolsChanged: c.toolsChanged}
 	defer func() {
 		if err == nil {

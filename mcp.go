@@ -211,7 +211,7 @@ type Connection struct {
 	changes atomic.Int64  // announcements so far
 
 	mu         sync.Mutex
-	listed     *listing       // the last one that succeeded; nil before
+	listed     *listing       // the last one that succeeded; an empty one before
 	listNumber int            // of the refresh that listed is from
 	listing    *refresh       // the latest; nil before the first
 	background sync.WaitGroup // listings and notices
@@ -248,9 +248,6 @@ type link interface {
 func (c *Connection) Tools() []Tool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed == nil {
-		return nil
-	}
 	return slices.Clone(c.listed.tools)
 }
 
@@ -258,11 +255,8 @@ func (c *Connection) Tools() []Tool {
 // concerns the last listing, then what the server did to the connection. It
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
-	var warnings []string
 	c.mu.Lock()
-	if c.listed != nil {
-		warnings = slices.Clone(c.listed.warnings)
-	}
+	warnings := slices.Clone(c.listed.warnings)
 	c.mu.Unlock()
 	return append(warnings, c.link.Warnings()...)
 }

@@ -142,11 +142,11 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	return nil
 }
 
-// pages asks for one page after the other. It returns last, which may be nil, if
-// nothing has changed since.
+// pages asks for one page after the other. It returns last if nothing has
+// changed since.
 func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error) {
 	var (
-		l        = newListing(&c.server, c.mirrors(), c.seed, last)
+		l        = c.newListing(last)
 		params   sdk.ListToolsParams
 		cursors  = map[string]bool{}
 		size     int
@@ -168,7 +168,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			if restarts++; restarts > maxRestarts {
 				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
-			l, page, size, params.Cursor = newListing(l.server, l.mirrors, c.seed, last), 0, 0, ""
+			l, page, size, params.Cursor = c.newListing(last), 0, 0, ""
 			clear(cursors)
 			continue
 		}
@@ -184,7 +184,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 		size += len(answer.Result)
 		// Most lists have one page. What is unchanged then is not read at all.
 		l.hash = l.hash*hashFactor + maphash.Bytes(c.seed, answer.Result)
-		if last != nil && l.hash == last.hash {
+		if l.hash == last.hash && last.tools != nil {
 			answer.Release()
 			return last, nil
 		}

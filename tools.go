@@ -42,12 +42,9 @@ type listing struct {
 	scratch []byte            // for what is put together
 }
 
-// newListing returns an empty listing; last may be nil.
-func newListing(server *Server, mirrors bool, seed maphash.Seed, last *listing) *listing {
-	if last == nil {
-		last = &listing{}
-	}
-	return &listing{server: server, mirrors: mirrors, seed: seed, last: last}
+// newListing returns an empty listing that follows the last one.
+func (c *Connection) newListing(last *listing) *listing {
+	return &listing{server: &c.server, mirrors: c.mirrors(), seed: c.seed, last: last}
 }
 
 // grow makes room for about as many tools as there were last time.
@@ -98,13 +95,9 @@ func (l *listing) page(result []byte) (next string) {
 			}
 		case "nextCursor":
 			n = raw.Skip(rest)
-			switch value := rest[:n]; string(value) {
-			case "null", "false", "{}", "[]":
-			default:
-				var ok bool
-				if next, ok = raw.String(value); !ok {
-					l.warn("the list of tools goes on after a cursor that is no text: the rest is left out")
-				}
+			var ok bool
+			if next, ok = raw.String(rest[:n]); !ok && !raw.Empty(rest[:n]) {
+				l.warn("the list of tools goes on after a cursor that is no text: the rest is left out")
 			}
 		}
 		if n == 0 {

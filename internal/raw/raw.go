@@ -311,6 +311,16 @@ func Null(value []byte) bool {
 	return len(value) == 0 || string(value) == "null"
 }
 
+// Empty reports whether value is [Null], or what programs write in place of it:
+// false, or an object or list without members.
+func Empty(value []byte) bool {
+	switch string(value) {
+	case "false", "{}", "[]":
+		return true
+	}
+	return Null(value)
+}
+
 func skipSpace(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
 		i++

@@ -74,8 +74,7 @@ func (c *contents) add(p part) {
 	case kind != "" && raw.IsString(p.text):
 		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, c.string(p.text)))
 	default:
-		switch string(p.whole) {
-		case "null", "false", "{}", "[]":
+		if raw.Empty(p.whole) {
 			c.blank++
 		}
 		c.note("unknown content", c.excerpt(p.whole))

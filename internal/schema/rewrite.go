@@ -62,7 +62,9 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 			w.say(n, "Required.")
 		}
 	}
-	listOfOne(n)
+	if seen&(unions|1<<kwRequired) != 0 {
+		listOfOne(n)
+	}
 	if has(seen, kwNullable) && n.take("nullable").is('t') {
 		nullable(n)
 	}

@@ -32,7 +32,7 @@ func (c *Conn) receive() {
 			c.tooLong(l.head, l.tail, l.skipped)
 			continue
 		}
-		if line = trim(line); len(line) > 0 {
+		if line = tap.Trim(line); len(line) > 0 {
 			c.line(line, &pretty, l)
 		}
 		if err != nil {
@@ -42,13 +42,6 @@ func (c *Conn) receive() {
 			return
 		}
 	}
-}
-
-// trim removes what surrounds a message: white space, the carriage return of
-// Windows servers, a byte-order mark, NUL.
-func trim(line []byte) []byte {
-	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	return bytes.Trim(line, " \t\r\n\x00")
 }
 
 // line takes one line of output.
@@ -93,15 +86,10 @@ func (c *Conn) line(line []byte, p *pretty, l *lines) {
 // whole takes a piece of output that is complete as far as line ends go: a
 // message, a batch, text with a message in it, or junk.
 func (c *Conn) whole(piece []byte) {
-	for len(piece) > 0 {
-		m, rest, err := tap.Parse(piece)
-		if err != nil {
-			break
-		}
+	piece = tap.ParseAll(piece, func(m tap.Message) {
 		reply, _ := c.Inbox.Receive(m, nil)
 		c.reply(reply)
-		piece = rest
-	}
+	})
 	if len(piece) == 0 {
 		return
 	}
@@ -154,7 +142,7 @@ func (c *Conn) broken(piece []byte) {
 
 func (c *Conn) tooLong(head, tail []byte, size int) {
 	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
-	if id, ok := tap.FindID(trim(head), trim(tail)); !ok || !c.Inbox.Fail(id, err) {
+	if id, ok := tap.FindID(tap.Trim(head), tap.Trim(tail)); !ok || !c.Inbox.Fail(id, err) {
 		c.junk.Add(head, c.Mask)
 	}
 }

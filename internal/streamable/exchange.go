@@ -313,7 +313,7 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 	if err != nil {
 		return c.uncertain(r, err)
 	}
-	message := trim(text)
+	message := tap.Trim(text)
 	m, rest, err := tap.Parse(message)
 	if err == nil && len(rest) == 0 {
 		if took := c.take(s, r, m, release); took {
@@ -429,7 +429,7 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 		if err != nil {
 			return err
 		}
-		data = trim(data)
+		data = tap.Trim(data)
 		m, rest, err := tap.Parse(data)
 		if err != nil || len(rest) > 0 {
 			c.odd(e, s, r, data)
@@ -461,16 +461,7 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 // takeAll takes the messages of a text, one behind the other or in a batch, and
 // returns what is behind them.
 func (c *Conn) takeAll(s session, r *request, data []byte) (rest []byte) {
-	for {
-		m, rest, err := tap.Parse(data)
-		if err != nil {
-			break
-		}
-		c.take(s, r, m, nil)
-		if data = rest; len(data) == 0 {
-			return nil
-		}
-	}
+	data = tap.ParseAll(data, func(m tap.Message) { c.take(s, r, m, nil) })
 	batch := tap.Batch(data)
 	for _, element := range batch {
 		if m, _, err := tap.Parse(element); err == nil {
@@ -481,11 +472,6 @@ func (c *Conn) takeAll(s session, r *request, data []byte) (rest []byte) {
 		return nil
 	}
 	return data
-}
-
-// trim takes off what servers put around a message.
-func trim(data []byte) []byte {
-	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
 }
 
 // resume asks for the rest of a stream. final means that asking again is in

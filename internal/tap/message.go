@@ -71,13 +71,29 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 	return m, bytes.TrimSpace(data[end:]), nil
 }
 
+// Trim removes what surrounds a message: white space, the carriage return of
+// Windows servers, a byte-order mark, NUL.
+func Trim(data []byte) []byte {
+	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
+}
+
+// ParseAll calls take for the messages at the start of data, one behind the
+// other, and returns what follows them.
+func ParseAll(data []byte, take func(Message)) (rest []byte) {
+	for len(data) > 0 {
+		m, rest, err := Parse(data)
+		if err != nil {
+			break
+		}
+		take(m)
+		data = rest
+	}
+	return data
+}
+
 // isBlank reports whether a value stands for an absent one.
 func isBlank(value []byte) bool {
-	switch string(value) {
-	case "", "null", `""`, "false", "0", "{}", "[]":
-		return true
-	}
-	return false
+	return raw.Empty(value) || string(value) == `""` || string(value) == "0"
 }
 
 // isBlankError reports whether an error object says nothing.
