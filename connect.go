@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/handshake"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/stdio"
@@ -105,9 +106,6 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if c.link != nil {
 			c.link.Abort()
 		}
-		if c.session != nil {
-			c.session.Close()
-		}
 		c.background.Wait()
 		err = c.failed(step, err)
 	}()
@@ -126,14 +124,12 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 	info := &sdk.Implementation{Name: modulePath, Version: moduleVersion()}
 	client := sdk.NewClient(info, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
-		// A tool call is not sent again behind the caller's back.
-		MultiRoundTrip: &sdk.MultiRoundTripOptions{Disabled: true},
 	})
-	c.session, err = client.Connect(ctx, c.link, &sdk.ClientSessionOptions{ProtocolVersion: version})
+	c.hello, err = handshake.Do(ctx, c.link, client, version)
 	if err != nil {
 		return nil, err
 	}
-	c.meta = protocolMeta(c.session.InitializeResult().ProtocolVersion, info)
+	c.meta = protocolMeta(c.hello.ProtocolVersion, info)
 	step = stepListing
 	if err := c.refresh(ctx); err != nil {
 		return nil, err

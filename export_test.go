@@ -13,7 +13,7 @@ import (
 // Follow follows a call that nobody sends.
 func Follow(ctx context.Context, timeout time.Duration) (_ context.Context, update func(params string), done func()) {
 	c := &Connection{server: Server{CallTimeout: timeout}}
-	slot := tap.NewSlot()
+	slot := tap.NewSlot("x", nil)
 	ctx, done = c.follow(ctx, slot)
 	return ctx, func(params string) { slot.Progress([]byte(params)) }, done
 }

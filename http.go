@@ -87,7 +87,7 @@ func (c *Connection) reach() (link, error) {
 
 // mirrors reports whether calls repeat arguments in headers.
 func (c *Connection) mirrors() bool {
-	return c.server.URL != "" && c.session.InitializeResult().ProtocolVersion >= statelessVersion
+	return c.server.URL != "" && c.hello.ProtocolVersion >= statelessVersion
 }
 
 // A mirror is an argument that a call repeats in a header, for gateways that

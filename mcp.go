@@ -89,9 +89,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/handshake"
 	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -197,13 +197,12 @@ const maxInstructions = 4<<10 - 32
 // A Connection is a running server and the list of its tools. All methods may
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
-	server  Server
-	session *sdk.ClientSession
-	inbox   *tap.Inbox
-	link    link
+	server Server
+	link   link
+	inbox  *tap.Inbox
+	hello  *sdk.InitializeResult // what the server said about itself
 
 	meta   []byte       // of the protocol, for each call; members of a JSON object
-	ids    atomic.Int64 // the last id of a call
 	tokens atomic.Int64 // the last progress token
 	seed   maphash.Seed // no server can make two lists that look the same
 
@@ -224,12 +223,9 @@ type Connection struct {
 	closing sync.Once
 }
 
-// A link is the transport below the session, with what the SDK's session
-// leaves to its owner.
+// A link is a transport: stdio or HTTP.
 type link interface {
-	sdk.Transport
-	// Write is that of the SDK's Connection, see package tap.
-	Write(ctx context.Context, message jsonrpc.Message) error
+	handshake.Link
 	// Stop ends the transport and what is behind it, and returns when nothing
 	// is left. Calls in flight end at once.
 	Stop()
@@ -265,7 +261,7 @@ func (c *Connection) Warnings() []string {
 // 4 KiB, without the characters that a reader cannot see; empty if it says
 // nothing. It is for the model's system prompt, if the server is trusted so far.
 func (c *Connection) Instructions() string {
-	instructions, _ := text.Prompt(c.session.InitializeResult().Instructions)
+	instructions, _ := text.Prompt(c.hello.Instructions)
 	return text.Start(instructions, maxInstructions)
 }
 
@@ -308,8 +304,7 @@ func (c *Connection) Close() error {
 		c.closed = true // no listing begins any more
 		c.mu.Unlock()
 		c.link.Stop()
-		c.session.Close()   // returns at once: nothing is in flight any more
-		c.background.Wait() // likewise
+		c.background.Wait() // returns at once: nothing is in flight any more
 		c.end(nil)
 	})
 	return nil
@@ -330,15 +325,14 @@ func (c *Connection) failed(step string, err error) error {
 	return fmt.Errorf("mcp server %q: %s: %w", c.server.Name, step, err)
 }
 
-// call sends one request, by the SDK's session or past it, and returns the raw
-// answer. The caller releases it.
-func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context.Context) error) (tap.Answer, error) {
+// call sends one request and returns the raw answer. The caller releases it.
+func (c *Connection) call(ctx context.Context, slot *tap.Slot) (tap.Answer, error) {
 	if err := cmp.Or(ctx.Err(), c.cause()); err != nil {
 		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
-	send(tap.With(ctx, slot))
-	// What send says of the call is of no interest: either there is an
-	// outcome, or it is known better here why there is none.
+	c.link.Do(ctx, slot)
+	// What Do says of the call is of no interest: either there is an outcome, or
+	// it is known better here why there is none.
 	answer, failure, ok := slot.Outcome()
 	switch {
 	case ok && failure == nil:
@@ -357,8 +351,12 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context
 			err = quiet
 		}
 	}
+	notSent := slot.Abandon()
+	if !notSent && ctx.Err() != nil {
+		c.cancel(ctx, slot)
+	}
 	switch {
-	case slot.Abandon():
+	case notSent:
 		err = fmt.Errorf("%w: %w", ErrNotSent, err)
 	case errors.Is(err, ErrServerStopped), errors.As(err, new(silence)):
 		err = fmt.Errorf("%w; the tool may have run", err)
@@ -366,35 +364,18 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot, send func(context
 	return tap.Answer{}, err
 }
 
-const (
-	// firstID keeps the ids of calls apart from those of the SDK's session,
-	// which counts its few requests from 1.
-	firstID = 1 << 20
-	// noticeTime bounds telling the server that a call is given up.
-	noticeTime = 5 * time.Second
-)
+// noticeTime bounds telling the server that a call is given up.
+const noticeTime = 5 * time.Second
 
-// callTool does a tool call past the SDK's session, whose work on the request
-// would cost more than the rest of the call. It is little that the session would
-// have added: the id, the protocol's metadata, and the notice to a server whose
-// call is given up.
-func (c *Connection) callTool(ctx context.Context, slot *tap.Slot, params []byte) (tap.Answer, error) {
-	number := firstID + c.ids.Add(1)
-	id, _ := jsonrpc.MakeID(float64(number)) // takes every number
-	answer, err := c.call(ctx, slot, func(ctx context.Context) error {
-		return c.link.Write(ctx, &jsonrpc.Request{ID: id, Method: "tools/call", Params: params})
-	})
-	if _, _, ended := slot.Outcome(); err == nil || ended || ctx.Err() == nil || !slot.Begun() {
-		return answer, err
-	}
+// cancel tells the server that a call is given up, and does not wait for that.
+func (c *Connection) cancel(ctx context.Context, slot *tap.Slot) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.background.Go(func() { // ends within noticeTime, and with the connection
 			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
 			defer cancel()
-			c.link.Write(notice, tap.Cancelled(number, ctx.Err().Error()))
+			c.link.Notify(notice, tap.MethodCancelled, tap.Cancelled(slot.ID(), ctx.Err().Error()))
 		})
 	}
-	return answer, err
 }

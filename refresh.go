@@ -9,7 +9,6 @@ import (
 	"hash/maphash"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
@@ -123,7 +122,7 @@ func (c *Connection) refresh(ctx context.Context) error {
 
 // list lists the tools. Of two listings that overlap the later one counts.
 func (c *Connection) list(ctx context.Context, number int) error {
-	capabilities := c.session.InitializeResult().Capabilities
+	capabilities := c.hello.Capabilities
 	if capabilities != nil && capabilities.Tools == nil {
 		return nil // a server of prompts or resources alone
 	}
@@ -147,18 +146,15 @@ func (c *Connection) list(ctx context.Context, number int) error {
 func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error) {
 	var (
 		l        = c.newListing(last)
-		params   sdk.ListToolsParams
+		cursor   string
 		cursors  = map[string]bool{}
 		size     int
 		session  int // that the pages are from
 		restarts int
 	)
 	for page := 1; ; page++ {
-		slot := tap.NewSlot()
-		answer, err := c.call(ctx, slot, func(ctx context.Context) error {
-			_, err := c.session.ListTools(ctx, &params)
-			return err
-		})
+		slot := tap.NewSlot("tools/list", tap.ListParams(cursor, c.meta))
+		answer, err := c.call(ctx, slot)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +164,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			if restarts++; restarts > maxRestarts {
 				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
-			l, page, size, params.Cursor = c.newListing(last), 0, 0, ""
+			l, page, size, cursor = c.newListing(last), 0, 0, ""
 			clear(cursors)
 			continue
 		}
@@ -191,7 +187,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 		if page == 1 {
 			l.grow()
 		}
-		cursor := l.page(answer.Result)
+		cursor = l.page(answer.Result)
 		answer.Release()
 		if cursor == "" {
 			break
@@ -208,7 +204,7 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			l.warn("the list of tools has more than %d pages: the rest is left out", maxPages)
 			break
 		}
-		cursors[cursor], params.Cursor = true, cursor
+		cursors[cursor] = true
 	}
 	l.finish()
 	for i := range l.tools {

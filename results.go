@@ -33,13 +33,14 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 		if err != nil {
 			return failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 		}
-		slot := tap.NewSlot()
+		slot := tap.NewSlot("tools/call", nil)
 		if len(mirrors) > 0 {
 			slot.Header = headerOf(mirrors, arguments)
 		}
 		ctx, done := c.follow(ctx, slot)
 		defer done()
-		answer, err := c.callTool(ctx, slot, tap.CallParams(name, arguments, slot.Token, c.meta, meta))
+		slot.Params = tap.CallParams(name, arguments, slot.Token, c.meta, meta)
+		answer, err := c.call(ctx, slot)
 		if err != nil {
 			return failed(err)
 		}

@@ -87,7 +87,7 @@ func TestOutput(t *testing.T) {
 			n := 1
 			fmt.Sscanf(c.warnings[0], "skipped %d lines", &n)
 			_, want, _ := strings.Cut(c.warnings[0], ": ")
-			want = fmt.Sprintf("skipped %d lines of output that are no JSON-RPC messages, the first: %s", 2*n, strings.ReplaceAll(want, "$ID", "1048577"))
+			want = fmt.Sprintf("skipped %d lines of output that are no JSON-RPC messages, the first: %s", 2*n, strings.ReplaceAll(want, "$ID", "3"))
 			assert.Eventually(t, func() bool { return slices.Equal(connection.Warnings(), []string{want}) },
 				10*time.Second, time.Millisecond, "want %s", want)
 		})
@@ -232,7 +232,7 @@ func TestByteByByte(t *testing.T) {
 
 func TestBrokenAnswersCostTheirCall(t *testing.T) {
 	c := connect(t, stdioServer(t, "broken"))
-	envelope := len(`{"jsonrpc":"2.0","id":1048577,"result":{"content":[{"type":"text","text":""}]}}`)
+	envelope := len(`{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":""}]}}`)
 	tooLong := fmt.Sprintf("the server's answer of %d bytes is longer than the 67108864 allowed", 70<<20+envelope)
 	for _, kinds := range [][2]string{
 		{"seventy", tooLong},
@@ -301,7 +301,7 @@ func TestHandshakeOnTheWire(t *testing.T) {
 	assert.Equal(t, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"clientInfo":{"name":"github.com/seed94b59a13/mcp","version":"(devel)"},"protocolVersion":"2025-11-25","capabilities":{}}}`, lines[0])
 	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/initialized","params":{}}`, lines[1])
 	assert.Equal(t, `{"jsonrpc":"2.0","id":2,"method":"tools/list","params":{}}`, lines[2])
-	assert.Equal(t, `{"jsonrpc":"2.0","id":1048577,"method":"tools/call","params":{"name":"echo","arguments":{"q":"a<b && c>d \u2028 \/","n":12345678901234567890}}}`, lines[3])
+	assert.Equal(t, `{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"echo","arguments":{"q":"a<b && c>d \u2028 \/","n":12345678901234567890}}}`, lines[3])
 }
 
 func TestCancelledCall(t *testing.T) {

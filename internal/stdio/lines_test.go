@@ -32,9 +32,9 @@ func FuzzOutput(f *testing.F) {
 			w.Write(output)
 			io.WriteString(w, "\n"+`{"jsonrpc":"2.0","id":1,"result":{"x":7}}`+"\n")
 		}()
-		slot := tap.NewSlot()
+		slot := tap.NewSlot("x", nil)
 		inbox := &tap.Inbox{}
-		inbox.Expect(1, slot)
+		inbox.Expect(slot)
 		c := &Conn{
 			Config:  Config{Stdout: r, Limit: 1 << 16, Mask: func(s string) string { return s }, Inbox: inbox},
 			replies: make(chan []byte, queued),

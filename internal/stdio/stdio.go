@@ -1,5 +1,5 @@
 // Package stdio speaks newline-delimited JSON-RPC over the pipes of a child
-// process, as an SDK transport that survives what servers do to their pipes.
+// process, and survives what servers do to their pipes.
 //
 // A connection runs four goroutines: one reads stdout, one writes stdin, one
 // drains stderr and one waits for the process; a fifth copies stderr to the
@@ -17,9 +17,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
@@ -76,18 +73,16 @@ type Config struct {
 	Inbox       *tap.Inbox
 }
 
-// A Conn is the connection to one process. It is both the SDK's transport and
-// its connection.
+// A Conn is the connection to one process.
 type Conn struct {
 	Config
-	queue     chan outgoing
-	pending   atomic.Int64 // messages in the queue or in the writer's hands
-	now       now
-	replies   chan []byte
-	handshake chan jsonrpc.Message // answers that the SDK decodes
-	junk      tap.Junk
-	stderr    *tail
-	relay     *relay // nil without StderrCopy
+	queue   chan outgoing
+	pending atomic.Int64 // messages in the queue or in the writer's hands
+	now     now
+	replies chan []byte
+	junk    tap.Junk
+	stderr  *tail
+	relay   *relay // nil without StderrCopy
 
 	stopping   chan struct{} // closed when Stop or Abort begins
 	stop       sync.Once
@@ -101,8 +96,6 @@ type Conn struct {
 	writeDone  chan struct{}
 	stderrDone chan struct{}
 	released   chan struct{} // closed when the pipes are closed and everything has ended
-	closed     atomic.Bool   // the SDK has closed its side
-	sdkClosed  chan struct{}
 }
 
 type outgoing struct {
@@ -125,7 +118,6 @@ func New(config Config) *Conn {
 		Config:     config,
 		queue:      make(chan outgoing, queued),
 		replies:    make(chan []byte, queued),
-		handshake:  make(chan jsonrpc.Message, 1),
 		stderr:     &tail{},
 		stopping:   make(chan struct{}),
 		aborting:   make(chan struct{}),
@@ -135,7 +127,6 @@ func New(config Config) *Conn {
 		writeDone:  make(chan struct{}),
 		stderrDone: make(chan struct{}),
 		released:   make(chan struct{}),
-		sdkClosed:  make(chan struct{}),
 	}
 	c.now.stdin, _ = c.Stdin.SyscallConn()
 	c.now.try = func(fd uintptr) bool {
@@ -152,72 +143,18 @@ func New(config Config) *Conn {
 	return c
 }
 
-// Connect implements the SDK's Transport.
-func (c *Conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
-
-// SessionID implements the SDK's Connection.
-func (c *Conn) SessionID() string { return "" }
-
-// Read implements the SDK's Connection. Only answers of the handshake pass
-// through it.
-func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	select {
-	case message := <-c.handshake:
-		return message, nil
-	case <-c.sdkClosed:
-	case <-c.ended:
-	case <-c.stopping:
-	case <-ctx.Done():
-	}
-	select {
-	case message := <-c.handshake: // the last words of the server
-		return message, nil
-	default:
-		return nil, io.EOF
-	}
-}
-
-// Close implements the SDK's Connection. The SDK calls it with a lock held, so
-// it only ends Read; [Conn.Stop] ends the process.
-func (c *Conn) Close() error {
-	if c.closed.CompareAndSwap(false, true) {
-		close(c.sdkClosed)
-	}
-	return nil
-}
-
 var errStopped = errors.New("the connection has ended")
 
-// Write implements the SDK's Connection. For a call it returns after the
-// answer, see package tap.
-func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
-	request, ok := message.(*jsonrpc.Request)
-	if !ok {
-		return nil
-	}
-	line := append(tap.Encode(request), '\n')
-	if !request.IsCall() {
-		return c.send(ctx, outgoing{line: line})
-	}
-	slot := tap.From(ctx)
-	lifted := slot != nil
-	if !lifted {
-		slot = tap.NewSlot()
-		slot.Answered = func(answer tap.Answer) {
-			select {
-			case c.handshake <- tap.Handshake(request.ID, answer):
-			default: // nobody reads any more
-			}
-		}
-	}
-	id := tap.ID(request)
-	c.Inbox.Expect(id, slot)
-	defer c.Inbox.Forget(id)
-	if err := c.send(ctx, outgoing{line: line, slot: slot}); err != nil {
+// Do sends the request of a call and returns when it has its answer, or an
+// error if there will be none.
+func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
+	c.Inbox.Expect(call)
+	defer c.Inbox.Forget(call)
+	if err := c.send(ctx, outgoing{line: append(call.Request(), '\n'), slot: call}); err != nil {
 		return err
 	}
 	select {
-	case <-slot.Done():
+	case <-call.Done():
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-c.stopping:
@@ -225,15 +162,16 @@ func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	case <-c.ended:
 		// The last words of a server may be the answer: everything it wrote
 		// has been read by now.
-		if _, _, ok := slot.Outcome(); !ok {
+		if _, _, ok := call.Outcome(); !ok {
 			return errStopped
 		}
 	}
-	if lifted {
-		return tap.ErrLifted
-	}
-	_, err, _ := slot.Outcome()
-	return err
+	return nil
+}
+
+// Notify sends a notification.
+func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
+	return c.send(ctx, outgoing{line: append(tap.Encode(0, method, params), '\n')})
 }
 
 // send writes a message, or hands it to the writer. A server that does not read
@@ -298,7 +236,7 @@ func (c *Conn) write() {
 		case <-c.stopping:
 			// Servers that look for it stop working on what nobody waits for.
 			for _, id := range c.Inbox.Waiting() {
-				batch = append(append(batch, tap.Encode(tap.Cancelled(id, "the connection is closed"))...), '\n')
+				batch = append(append(batch, tap.Encode(0, tap.MethodCancelled, tap.Cancelled(id, "the connection is closed"))...), '\n')
 			}
 			c.now.Lock() // for good
 			c.Stdin.Write(batch)

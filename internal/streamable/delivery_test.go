@@ -44,7 +44,7 @@ func TestGivenUp(t *testing.T) {
 				c := New(config)
 				assert.Equal(t, own && peeks, c.counted)
 
-				slot := tap.NewSlot()
+				slot := tap.NewSlot("x", nil)
 				require.True(t, slot.Abandon())
 				resp, err := c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{}"), slot: slot})
 				if err == nil { // HTTP/2 may end the stream early
@@ -52,7 +52,7 @@ func TestGivenUp(t *testing.T) {
 				}
 				assert.False(t, slot.Begun())
 
-				slot = tap.NewSlot()
+				slot = tap.NewSlot("x", nil)
 				resp, err = c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{ }"), slot: slot})
 				require.NoError(t, err)
 				resp.Body.Close()
@@ -89,7 +89,7 @@ func TestUnwritten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &Conn{counted: true}
-			r := &request{body: []byte("{}"), slot: tap.NewSlot()}
+			r := &request{body: []byte("{}"), slot: tap.NewSlot("x", nil)}
 			ctx, _ := c.content(t.Context(), r)
 			assert.False(t, r.unwritten(ctx, io.EOF), "nothing is known yet")
 			httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Conn: test.conn, Reused: test.reused})

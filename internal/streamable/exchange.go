@@ -45,7 +45,6 @@ type request struct {
 	cancel    context.CancelFunc // ends the request's context
 	session   string             // the session id of the answer
 	noVersion bool               // the server speaks no version that we do
-	failed    bool               // the slot has the error
 	draining  bool               // a goroutine reads the rest of the answer
 }
 
@@ -175,7 +174,7 @@ func (c *Conn) header(method string, s session, r *request) http.Header {
 	}
 	set("Mcp-Method", r.method)
 	if r.method == methodCallTool {
-		name, _ := raw.String(raw.Member(raw.Member(r.body, "params"), "name"))
+		name, _ := raw.String(raw.Member(r.slot.Params, "name"))
 		set("Mcp-Name", HeaderValue(name))
 	}
 	if r.slot != nil {
@@ -249,8 +248,8 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			}
 			reversioned = true
 			if r.method == methodInitialize {
-				r.body = bytes.Replace(r.body, quoted(r.version), quoted(version), 1)
-				r.version = version
+				r.slot.Params = bytes.Replace(r.slot.Params, quoted(r.version), quoted(version), 1)
+				r.body, r.version = r.slot.Request(), version
 			} else {
 				s.version = version
 				c.useVersion(s)

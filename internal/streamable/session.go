@@ -70,7 +70,7 @@ func (c *Conn) began(r *request, answer tap.Answer) {
 		version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
 		c.mu.Lock()
 		c.session = session{id: r.session, version: version}
-		c.initialize = r.body
+		c.initialize = r.slot.Params
 		c.mu.Unlock()
 	}
 }
@@ -182,13 +182,8 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	c.mu.Lock()
 	first, second := c.initialize, c.initialized
 	c.mu.Unlock()
-	m, _, err := tap.Parse(first)
-	if err != nil {
-		return session{}, err
-	}
-	r := &request{method: methodInitialize, body: first, slot: tap.NewSlot()}
-	r.id, _ = tap.ParseID(m.ID)
-	r.version, _ = raw.String(raw.Member(m.Params, "protocolVersion"))
+	r := &request{method: methodInitialize, slot: tap.NewSlot(methodInitialize, first)}
+	r.version, _ = raw.String(raw.Member(first, "protocolVersion"))
 	if err := c.do(ctx, r); r.noVersion {
 		return session{}, c.refused(err)
 	} else if err != nil {

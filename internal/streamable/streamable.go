@@ -1,17 +1,14 @@
-// Package streamable speaks JSON-RPC over Streamable HTTP, as an SDK transport
-// that survives what servers, gateways and proxies answer.
+// Package streamable speaks JSON-RPC over Streamable HTTP, and survives what
+// servers, gateways and proxies answer.
 //
-// It takes the place of the SDK's own client transport, whose session dies of
-// one wrong status, type or event: here [Conn.Write] does the whole exchange
-// of a call, a request and its answer, and whatever goes wrong in between is
-// the error of that call. There is no stream besides those of the calls, so
-// nothing runs while no call does.
+// [Conn.Do] does the whole exchange of a call, a request and its answer, and
+// whatever goes wrong in between is the error of that call. There is no stream
+// besides those of the calls, so nothing runs while no call does.
 package streamable
 
 import (
 	"context"
 	"errors"
-	"io"
 	"maps"
 	"net/http"
 	"net/url"
@@ -19,7 +16,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -68,25 +64,21 @@ type Config struct {
 	StatusError func(status int, body, text string) error
 }
 
-// A Conn is the connection to one server. It is both the SDK's transport and
-// its connection.
+// A Conn is the connection to one server.
 type Conn struct {
 	Config
-	handshake chan jsonrpc.Message // answers that the SDK decodes
-	replies   chan struct{}        // a place for each reply under way
-	buffers   buffers
-	junk      tap.Junk
-	counted   bool // Own tells what is written
+	replies chan struct{} // a place for each reply under way
+	buffers buffers
+	junk    tap.Junk
+	counted bool // Own tells what is written
 
-	life      context.Context // ends when Stop or Abort begins
-	endLife   context.CancelFunc
-	stop      sync.Once
-	idle      chan struct{} // closed when nothing runs any more after stopping
-	ended     chan struct{} // closed when the server has ended the connection
-	end       sync.Once
-	sdkClosed chan struct{}
-	sdkClose  sync.Once
-	strays    sync.WaitGroup // requests of a caller's transport
+	life    context.Context // ends when Stop or Abort begins
+	endLife context.CancelFunc
+	stop    sync.Once
+	idle    chan struct{} // closed when nothing runs any more after stopping
+	ended   chan struct{} // closed when the server has ended the connection
+	end     sync.Once
+	strays  sync.WaitGroup // requests of a caller's transport
 
 	mu          sync.Mutex
 	values      context.Context       // of Connect, for what no caller waits for
@@ -104,14 +96,12 @@ type Conn struct {
 // New returns a connection. Nothing is sent before the SDK writes.
 func New(config Config) *Conn {
 	c := &Conn{
-		Config:    config,
-		handshake: make(chan jsonrpc.Message, 1),
-		replies:   make(chan struct{}, maxReplies),
-		idle:      make(chan struct{}),
-		ended:     make(chan struct{}),
-		sdkClosed: make(chan struct{}),
-		values:    context.Background(),
-		running:   map[*request]struct{}{},
+		Config:  config,
+		replies: make(chan struct{}, maxReplies),
+		idle:    make(chan struct{}),
+		ended:   make(chan struct{}),
+		values:  context.Background(),
+		running: map[*request]struct{}{},
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
 	if c.Own != nil {
@@ -120,96 +110,48 @@ func New(config Config) *Conn {
 	return c
 }
 
-// Connect implements the SDK's Transport.
-func (c *Conn) Connect(ctx context.Context) (sdk.Connection, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.values = context.WithoutCancel(ctx)
-	return c, nil
-}
-
-// SessionID implements the SDK's Connection. The SDK has no use for the id.
-func (c *Conn) SessionID() string { return "" }
-
-// Read implements the SDK's Connection. Only answers of the handshake pass
-// through it.
-func (c *Conn) Read(ctx context.Context) (jsonrpc.Message, error) {
-	select {
-	case message := <-c.handshake:
-		return message, nil
-	case <-c.sdkClosed:
-	case <-c.ended:
-	case <-c.life.Done():
-	case <-ctx.Done():
-	}
-	return nil, io.EOF
-}
-
-// Close implements the SDK's Connection. The SDK calls it with a lock held, so
-// it only ends Read; [Conn.Stop] says goodbye to the server.
-func (c *Conn) Close() error {
-	c.sdkClose.Do(func() { close(c.sdkClosed) })
-	return nil
-}
-
-// rejection is an error that costs the SDK's session nothing, as
-// [tap.ErrLifted] does.
-type rejection struct{ error }
-
-func (r rejection) Unwrap() []error { return []error{r.error, tap.ErrLifted} }
-
 // errStopped says that the connection has ended; the owner knows why.
 var errStopped = errors.New("the connection has ended")
 
-// Write implements the SDK's Connection. For a call it returns after the
-// answer, see package tap.
-func (c *Conn) Write(ctx context.Context, message jsonrpc.Message) error {
-	m, ok := message.(*jsonrpc.Request)
-	if !ok {
-		return nil
-	}
-	r := &request{method: m.Method, body: tap.Encode(m)}
-	if !m.IsCall() {
-		if m.Method != methodInitialized {
-			// A cancellation; the SDK's Close waits until it is written.
-			c.tellLater(context.WithoutCancel(ctx), c.current(), r, func() {})
-			return nil
-		}
+// Do sends the request of a call and returns when it has its answer, or an
+// error if there will be none.
+func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
+	r := &request{method: call.Method, slot: call}
+	if r.method == methodDiscover || r.method == methodInitialize {
 		c.mu.Lock()
-		c.initialized = r.body
+		c.values = context.WithoutCancel(ctx)
 		c.mu.Unlock()
-		c.notify(ctx, c.current(), r)
-		return nil
 	}
-	slot := tap.From(ctx)
-	lifted := slot != nil
-	if !lifted {
-		slot = tap.NewSlot()
-	}
-	r.id, r.slot = tap.ID(m), slot
-	switch m.Method {
+	switch r.method {
 	case methodDiscover:
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, discoverTime)
 		defer cancel()
-		r.version, _ = raw.String(raw.Member(raw.Member(m.Params, "_meta"), sdk.MetaKeyProtocolVersion))
+		r.version, _ = raw.String(raw.Member(raw.Member(call.Params, "_meta"), sdk.MetaKeyProtocolVersion))
 	case methodInitialize:
-		r.version, _ = raw.String(raw.Member(m.Params, "protocolVersion"))
+		r.version, _ = raw.String(raw.Member(call.Params, "protocolVersion"))
 	}
-	if err := c.do(ctx, r); err != nil && (!lifted || !r.failed) {
-		return rejection{err}
+	if err := c.do(ctx, r); err != nil {
+		return err
 	}
-	if lifted {
-		return tap.ErrLifted
-	}
-	answer, _, _ := slot.Outcome()
+	answer, _, _ := call.Outcome()
 	c.began(r, answer)
-	select {
-	case c.handshake <- tap.Handshake(m.ID, answer):
+	return nil
+}
+
+// Notify sends a notification. Nobody waits for one but for that which ends the
+// handshake.
+func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
+	r := &request{method: method, body: tap.Encode(0, method, params)}
+	if method != methodInitialized {
+		c.tellLater(context.WithoutCancel(ctx), c.current(), r, func() {})
 		return nil
-	case <-c.life.Done():
 	}
-	return rejection{errStopped}
+	c.mu.Lock()
+	c.initialized = r.body
+	c.mu.Unlock()
+	c.notify(ctx, c.current(), r)
+	return nil
 }
 
 // do runs the exchange of one call. Its error is that of the call, too, unless
@@ -219,8 +161,9 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 	if !ok {
 		return errStopped
 	}
-	c.Inbox.Expect(r.id, r.slot)
-	defer c.Inbox.Forget(r.id)
+	c.Inbox.Expect(r.slot)
+	defer c.Inbox.Forget(r.slot)
+	r.id, r.body = r.slot.ID(), r.slot.Request()
 	err := c.exchange(inner, r)
 	if !r.draining {
 		c.leave(r)
@@ -232,7 +175,6 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 	case c.life.Err() != nil:
 		err = errStopped
 	default:
-		r.failed = true
 		c.Inbox.Fail(r.id, err)
 	}
 	return err
@@ -404,7 +346,7 @@ func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
 		var sent sync.WaitGroup
 		for _, id := range waiting[:min(len(waiting), maxReplies)] {
 			sent.Go(func() {
-				c.tell(half, http.MethodPost, s, tap.Encode(tap.Cancelled(id, "the connection is closed")))
+				c.tell(half, http.MethodPost, s, tap.Encode(0, tap.MethodCancelled, tap.Cancelled(id, "the connection is closed")))
 			})
 		}
 		sent.Wait()

@@ -178,24 +178,23 @@ func (m Message) reply() []byte {
 	return append(reply, `}}`...)
 }
 
-// Encode returns the message as one line without its end, and nil for what is
-// no request: this package answers the server's requests itself.
-func Encode(message jsonrpc.Message) []byte {
-	request, ok := message.(*jsonrpc.Request)
-	if !ok {
-		return nil
-	}
-	line := make([]byte, 0, len(request.Params)+len(request.Method)+80)
+// Encode returns a request as one line without its end; an id of 0 makes it a
+// notification.
+func Encode(id int64, method string, params []byte) []byte {
+	line := make([]byte, 0, len(params)+len(method)+80)
 	line = append(line, `{"jsonrpc":"2.0"`...)
-	if request.IsCall() {
-		line = strconv.AppendInt(append(line, `,"id":`...), ID(request), 10)
+	if id != 0 {
+		line = strconv.AppendInt(append(line, `,"id":`...), id, 10)
 	}
-	line = raw.AppendQuote(append(line, `,"method":`...), request.Method)
-	if len(request.Params) > 0 {
-		line = append(append(line, `,"params":`...), request.Params...)
+	line = raw.AppendQuote(append(line, `,"method":`...), method)
+	if len(params) > 0 {
+		line = append(append(line, `,"params":`...), params...)
 	}
 	return append(line, '}')
 }
+
+// Request returns the line of the call's request.
+func (s *Slot) Request() []byte { return Encode(s.id, s.Method, s.Params) }
 
 // CallParams returns the parameters of a tool call. meta are members of its
 // metadata, to which a token is added that is not 0. The arguments are checked
@@ -225,64 +224,26 @@ func CallParams(name string, arguments []byte, token int64, meta ...[]byte) []by
 	return append(raw.AppendCompact(b, arguments), '}') // a message on stdio is one line
 }
 
-// Cancelled returns the notification that the call with the id is given up.
-func Cancelled(id int64, reason string) *jsonrpc.Request {
+// ListParams returns the parameters of a listing from the cursor on; empty is
+// the start.
+func ListParams(cursor string, meta []byte) []byte {
+	var members []byte
+	if len(meta) > 0 {
+		members = raw.AppendMember(members, "_meta", append(append([]byte{'{'}, meta...), '}'))
+	}
+	if cursor != "" {
+		members = raw.AppendMember(members, "cursor", raw.AppendQuote(nil, cursor))
+	}
+	return append(append([]byte{'{'}, members...), '}')
+}
+
+// MethodCancelled is that of the notification that a call is given up.
+const MethodCancelled = "notifications/cancelled"
+
+// Cancelled returns the parameters of that notification.
+func Cancelled(id int64, reason string) []byte {
 	params := raw.AppendQuote([]byte(`{"reason":`), reason)
-	params = append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
-	return &jsonrpc.Request{Method: "notifications/cancelled", Params: params}
-}
-
-// Handshake turns the answer of initialize or server/discover into a response
-// that the SDK decodes: only what it needs, in the types it expects. A server
-// whose serverInfo.version is a number is a server all the same. Capabilities
-// name tools unless the server declared others without it.
-func Handshake(id jsonrpc.ID, answer Answer) *jsonrpc.Response {
-	if answer.Error != nil {
-		e := ParseError(answer.Error)
-		return &jsonrpc.Response{ID: id, Error: &e}
-	}
-	var (
-		out          = []byte(`{`)
-		capabilities = `{"tools":{}}`
-	)
-	for name, value := range raw.Members(answer.Result) {
-		switch string(name) {
-		case "protocolVersion", "instructions":
-			if !raw.IsString(value) {
-				continue
-			}
-		case "supportedVersions":
-			if value[0] != '[' {
-				continue
-			}
-			value = versions(value)
-		case "capabilities":
-			if value[0] == '{' && raw.Null(raw.Member(value, "tools")) {
-				capabilities = `{}`
-			}
-			continue
-		default:
-			continue
-		}
-		out = raw.AppendQuote(out, string(name))
-		out = append(append(append(out, ':'), raw.Repair(value)...), ',')
-	}
-	out = append(append(append(out, `"capabilities":`...), capabilities...), '}')
-	return &jsonrpc.Response{ID: id, Result: out}
-}
-
-// versions keeps the strings of a list.
-func versions(list []byte) []byte {
-	out := []byte{'['}
-	for value := range raw.Elements(list) {
-		if raw.IsString(value) {
-			if len(out) > 1 {
-				out = append(out, ',')
-			}
-			out = append(out, value...)
-		}
-	}
-	return append(out, ']')
+	return append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
 }
 
 // ParseError reads a JSON-RPC error object leniently: codes that are strings,

@@ -17,5 +17,5 @@ func TestCallParams(t *testing.T) {
 	} {
 		assert.Equal(t, want, string(got))
 	}
-	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no","requestId":5}}`, string(Encode(Cancelled(5, "no"))))
+	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no","requestId":5}}`, string(Encode(0, MethodCancelled, Cancelled(5, "no"))))
 }

@@ -1,54 +1,32 @@
-// Package tap lifts raw results out of the message stream before the SDK
-// decodes them.
-//
-// The SDK decodes each message several times into typed structs, and one wrong
-// field loses a whole result. The context of a call reaches the Write method
-// of an SDK transport, though, and that is all it takes: the caller puts a
-// [Slot] into the context, Write does the whole exchange, leaves the raw answer
-// in the slot and returns [ErrLifted]. The SDK takes that for a request that
-// was not sent, gives up the call at once and decodes nothing; its session
-// lives on. The start, with the choice of the protocol version, and listings
-// are the SDK's; tool calls, of which there are many, go to Write directly.
+// Package tap matches what a server sends with the calls that wait for it, and
+// reads and writes the JSON-RPC envelope. Results are handed over as they came:
+// whoever called decodes them, once and leniently.
 package tap
 
 import (
-	"context"
 	"net/http"
 	"strconv"
 	"sync"
 	"sync/atomic"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// ErrLifted is what Write returns after it filled the slot of a call.
-var ErrLifted error = rejected{}
-
-// rejected is equal, for errors.Is, to the SDK's error for a rejected request:
-// any other error from Write ends the session (jsonrpc2 Connection.write).
-type rejected struct{}
-
-func (rejected) Error() string { return "the result was lifted" }
-
-func (rejected) Is(target error) bool {
-	e, ok := target.(*jsonrpc.Error)
-	return ok && e.Code == -32005
-}
-
-// A Slot takes the raw answer of one call. It serves one call and is not
+// A Slot is one request and takes its raw answer. It serves one call and is not
 // reused. The fields are set before the call.
 type Slot struct {
+	Method string
+	Params []byte // JSON
+
 	Token    int64               // the call's progress token; 0 means none
 	Progress func(params []byte) // called in order for notifications with the token; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
-	Answered func(Answer)        // called with the answer, before Done is closed; must not block
 
 	// Generation counts the sessions that the connection had before the one
 	// that the request went out in. It is set before the answer.
 	Generation int
 
+	id      int64         // set by Expect
 	done    chan struct{} // closed when answer or err is set
 	answer  Answer        // guarded by done
 	err     error         // guarded by done
@@ -76,23 +54,13 @@ func (a Answer) Release() {
 	}
 }
 
-// NewSlot returns an empty slot.
-func NewSlot() *Slot {
-	return &Slot{done: make(chan struct{})}
+// NewSlot returns a call that is not sent yet.
+func NewSlot(method string, params []byte) *Slot {
+	return &Slot{Method: method, Params: params, done: make(chan struct{})}
 }
 
-type slotKey struct{}
-
-// With returns a context that carries the slot to the transport.
-func With(ctx context.Context, slot *Slot) context.Context {
-	return context.WithValue(ctx, slotKey{}, slot)
-}
-
-// From returns the slot in ctx, or nil.
-func From(ctx context.Context) *Slot {
-	slot, _ := ctx.Value(slotKey{}).(*Slot)
-	return slot
-}
+// ID returns the id of the call's request, once it is expected.
+func (s *Slot) ID() int64 { return s.id }
 
 // Done is closed once the call has ended with an answer or an error.
 func (s *Slot) Done() <-chan struct{} { return s.done }
@@ -135,18 +103,22 @@ type Inbox struct {
 	ToolsChanged func()
 
 	mu     sync.Mutex
+	last   int64           // id
 	slots  map[int64]*Slot // by request id
 	tokens map[int64]*Slot // by progress token
 }
 
-// Expect registers the call with the id, before its request is sent.
-func (b *Inbox) Expect(id int64, slot *Slot) {
+// Expect gives the call its id and waits for its answer, before its request is
+// sent.
+func (b *Inbox) Expect(slot *Slot) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.slots == nil {
 		b.slots, b.tokens = map[int64]*Slot{}, map[int64]*Slot{}
 	}
-	b.slots[id] = slot
+	b.last++
+	slot.id = b.last
+	b.slots[slot.id] = slot
 	if slot.Token != 0 {
 		b.tokens[slot.Token] = slot
 	}
@@ -154,8 +126,8 @@ func (b *Inbox) Expect(id int64, slot *Slot) {
 
 // Forget ends the wait for an answer, however the call ended. An answer that
 // comes later is ignored, and so is its progress.
-func (b *Inbox) Forget(id int64) {
-	b.take(id)
+func (b *Inbox) Forget(slot *Slot) {
+	b.take(slot.id)
 }
 
 func (b *Inbox) take(id int64) *Slot {
@@ -224,9 +196,6 @@ func (b *Inbox) Receive(m Message, release func()) (reply []byte, took bool) {
 			slot.answer.Result = clone(slot.answer.Result)
 			slot.answer.Error = clone(slot.answer.Error)
 		}
-		if slot.Answered != nil {
-			slot.Answered(slot.answer)
-		}
 		close(slot.done)
 	}
 	return nil, took
@@ -269,10 +238,4 @@ func ParseID(id []byte) (n int64, ok bool) {
 		return 0, false
 	}
 	return int64(f), true
-}
-
-// ID returns the number of an SDK request.
-func ID(request *jsonrpc.Request) int64 {
-	n, _ := request.ID.Raw().(int64)
-	return n
 }
