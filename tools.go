@@ -78,74 +78,76 @@ func (l *listing) clean(s string) string {
 
 // page takes the tools of one page and returns the cursor of the next.
 func (l *listing) page(result []byte) (next string) {
-	const noList = "a page of the list of tools has no list in it"
-	switch {
-	case raw.Null(result):
-	case result[0] == '[':
-		raw.WalkArray(result, l.entry) // the list itself
-	case result[0] != '{':
-		l.warn(noList)
+	if raw.Null(result) {
+		return ""
 	}
-	raw.WalkObject(result, func(name, rest []byte) int {
-		n := 0
+	c := raw.Read(result)
+	if c.Kind() != '{' {
+		l.list(c) // the list itself
+	}
+	for name := range c.Object() {
 		switch string(name) {
 		case "tools":
-			if n = raw.WalkArray(rest, l.entry); n == 0 && !raw.Null(rest[:raw.Skip(rest)]) {
-				l.warn(noList)
-			}
+			l.list(c)
 		case "nextCursor":
-			n = raw.Skip(rest)
+			value := c.Value()
 			var ok bool
-			if next, ok = raw.String(rest[:n]); !ok && !raw.Empty(rest[:n]) {
+			if next, ok = raw.String(value); !ok && !raw.Empty(value) {
 				l.warn("the list of tools goes on after a cursor that is no text: the rest is left out")
 			}
 		}
-		if n == 0 {
-			n = raw.Skip(rest)
-		}
-		return n
-	})
+	}
 	return next
 }
 
-// entry takes the tool of a list that rest starts with, and returns its length.
-// Whatever is wrong with it costs only the tool, and a wrong optional member
-// only the member.
-func (l *listing) entry(rest []byte) (n int) {
+func (l *listing) list(c *raw.Cursor) {
+	if kind := c.Kind(); kind != '[' && kind != 'n' {
+		l.warn("a page of the list of tools has no list in it")
+	}
+	for range c.Array() {
+		l.entry(c)
+	}
+}
+
+// entry takes one tool of a list. Whatever is wrong with it costs only the
+// tool, and a wrong optional member only the member.
+func (l *listing) entry(c *raw.Cursor) {
 	if len(l.tools) == maxTools {
 		if !l.full {
 			l.full = true
 			l.warn("the list has more than %d tools: the rest is left out", maxTools)
 		}
-		return raw.Skip(rest)
+		return
 	}
 	e := toolEntry{index: l.index}
 	l.index++
+	start := c.At()
 	var hash uint64
 	if len(l.last.tools) > 0 {
-		n = raw.Skip(rest)
-		if hash = maphash.Bytes(l.seed, rest[:n]); l.again(hash) {
-			return n
+		if hash = maphash.Bytes(l.seed, c.Value()); l.again(hash) {
+			return
 		}
+		c.Back(start)
 	}
-	if rest[0] != '{' {
+	if c.Kind() != '{' {
 		l.warn("dropped entry %d of the list of tools: it is no object", e.index)
-		return raw.Skip(rest)
+		return
 	}
 	kept, warned := len(l.tools), len(l.warnings)+l.more
-	n = raw.WalkObject(rest, e.member)
+	for name := range c.Object() {
+		e.member(name, c)
+	}
 	l.add(&e)
 	if len(l.tools) == kept {
-		return n
+		return
 	}
 	switch {
 	case len(l.warnings)+l.more > warned:
 		hash = 0
 	case hash == 0:
-		hash = maphash.Bytes(l.seed, rest[:n])
+		hash = maphash.Bytes(l.seed, c.Since(start))
 	}
 	l.entries = append(l.entries, hash)
-	return n
 }
 
 // again takes a tool over from the last listing, if there was one with the
@@ -319,36 +321,32 @@ type toolEntry struct {
 	plan                 *schema.Plan
 }
 
-// member takes the member whose value rest starts with. Of duplicates the last
-// one counts.
-func (e *toolEntry) member(name, rest []byte) (n int) {
-	var value *[]byte
+// member takes a member. Of duplicates the last one counts.
+func (e *toolEntry) member(name []byte, c *raw.Cursor) {
 	switch string(name) {
 	case "name":
-		value = &e.name
+		e.name = c.Value()
 	case "title":
-		value = &e.title
+		e.title = c.Value()
 	case "description":
-		value = &e.description
+		e.description = c.Value()
 	case "inputSchema":
-		value = &e.inputSchema
-		if e.serverSchema, e.normal, e.plan, n = reader.Read(rest); n > 0 {
-			return n
+		start := c.At()
+		var n int
+		if e.serverSchema, e.normal, e.plan, n = reader.Read(c.Rest()); n > 0 {
+			c.Back(start + n)
+		} else {
+			e.inputSchema = c.Value()
 		}
 	case "outputSchema":
-		value = &e.outputSchema
+		e.outputSchema = c.Value()
 	case "annotations":
-		value = &e.annotations
+		e.annotations = c.Value()
 	case "execution":
-		value = &e.execution
+		e.execution = c.Value()
 	case "_meta":
-		value = &e.meta
+		e.meta = c.Value()
 	}
-	n = raw.Skip(rest)
-	if value != nil {
-		*value = rest[:n:n]
-	}
-	return n
 }
 
 // reader reads schemas that have nothing to clean.

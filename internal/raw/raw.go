@@ -182,51 +182,96 @@ func Object(data []byte, member func(name, value []byte) bool) (end int, err err
 	}
 }
 
-// WalkObject calls member for the names and values of the object at the start
-// of data, in order. Each is given the text from its value on, and returns how
-// much of it the value takes ([Skip] tells), or less than zero to stop. The
-// object must have passed [Scan]; what follows it is not looked at, and nothing
-// is called for any other value. Walk returns where the object ends, or where
-// the walk was stopped.
-func WalkObject(data []byte, member func(name, rest []byte) int) (end int) {
-	i := skipSpace(data, 0)
-	if i >= len(data) || data[i] != '{' {
-		return i
-	}
-	for i = skipSpace(data, i+1); i < len(data) && data[i] == '"'; i = skipSpace(data, i+1) {
-		end := skipString(data, i)
-		name := data[i+1 : end-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			name = appendText(nil, name)
-		}
-		i = skipSpace(data, skipSpace(data, end)+1)
-		n := member(name, data[i:])
-		if n < 0 {
-			return i
-		}
-		if i = skipSpace(data, i+n); i >= len(data) || data[i] != ',' {
-			break
-		}
-	}
-	return min(i+1, len(data))
+// A Cursor goes over JSON that passed [Scan], value by value. What a loop over
+// members or elements does not take, the loop passes.
+type Cursor struct {
+	data []byte
+	at   int
 }
 
-// WalkArray is [WalkObject] for the elements of an array.
-func WalkArray(data []byte, element func(rest []byte) int) (end int) {
-	i := skipSpace(data, 0)
-	if i >= len(data) || data[i] != '[' {
-		return i
+// Read returns a cursor on the value at the start of data.
+func Read(data []byte) *Cursor { return &Cursor{data, skipSpace(data, 0)} }
+
+// Kind returns the first byte of the value at hand, 0 where there is none.
+func (c *Cursor) Kind() byte {
+	if c.at < len(c.data) {
+		return c.data[c.at]
 	}
-	for i = skipSpace(data, i+1); i < len(data) && data[i] != ']'; i = skipSpace(data, i+1) {
-		n := element(data[i:])
-		if n < 0 {
-			return i
+	return 0
+}
+
+// Value passes the value at hand and returns it.
+func (c *Cursor) Value() []byte {
+	start := c.at
+	c.at = skip(c.data, start)
+	return c.data[start:c.at:c.at]
+}
+
+// Since returns what the cursor has passed since it stood at a value, which is
+// that value if it is passed.
+func (c *Cursor) Since(start int) []byte { return c.data[start:c.at:c.at] }
+
+// At returns where the cursor stands, for [Cursor.Since].
+func (c *Cursor) At() int { return c.at }
+
+// Rest returns the text from the value at hand on.
+func (c *Cursor) Rest() []byte { return c.data[c.at:] }
+
+// Back returns to a value.
+func (c *Cursor) Back(start int) { c.at = start }
+
+// Object yields the names of the object at hand, each with the cursor on its
+// value. It yields nothing for any other value.
+func (c *Cursor) Object() iter.Seq[[]byte] {
+	return func(yield func(name []byte) bool) {
+		if c.Kind() != '{' {
+			return
 		}
-		if i = skipSpace(data, i+n); i >= len(data) || data[i] != ',' {
-			break
+		for c.at = skipSpace(c.data, c.at+1); c.at < len(c.data) && c.data[c.at] == '"'; c.at = skipSpace(c.data, c.at+1) {
+			end := skipString(c.data, c.at)
+			name := c.data[c.at+1 : end-1]
+			if bytes.IndexByte(name, '\\') >= 0 {
+				name = appendText(nil, name)
+			}
+			c.at = skipSpace(c.data, skipSpace(c.data, end)+1)
+			if !c.rest(yield(name), c.at) {
+				return
+			}
+			if c.at >= len(c.data) || c.data[c.at] != ',' {
+				break
+			}
 		}
+		c.at = min(c.at+1, len(c.data))
 	}
-	return min(i+1, len(data))
+}
+
+// Array steps through the elements of the array at hand. It yields nothing for
+// any other value.
+func (c *Cursor) Array() iter.Seq[int] {
+	return func(yield func(i int) bool) {
+		if c.Kind() != '[' {
+			return
+		}
+		i := 0
+		for c.at = skipSpace(c.data, c.at+1); c.at < len(c.data) && c.data[c.at] != ']'; c.at = skipSpace(c.data, c.at+1) {
+			if !c.rest(yield(i), c.at) {
+				return
+			}
+			if i++; c.at >= len(c.data) || c.data[c.at] != ',' {
+				break
+			}
+		}
+		c.at = min(c.at+1, len(c.data))
+	}
+}
+
+// rest passes the value at start unless that was done.
+func (c *Cursor) rest(more bool, start int) bool {
+	if more && c.at == start {
+		c.at = skip(c.data, start)
+	}
+	c.at = skipSpace(c.data, c.at)
+	return more
 }
 
 // Skip returns the length of the value that data, which was checked before,
@@ -237,26 +282,24 @@ func Skip(data []byte) int { return skip(data, 0) }
 // object must have passed [Scan]; it yields nothing for any other value.
 func Members(object []byte) iter.Seq2[[]byte, []byte] {
 	return func(yield func(name, value []byte) bool) {
-		WalkObject(object, func(name, rest []byte) int {
-			n := Skip(rest)
-			if !yield(name, rest[:n:n]) {
-				return -1
+		c := Read(object)
+		for name := range c.Object() {
+			if !yield(name, c.Value()) {
+				return
 			}
-			return n
-		})
+		}
 	}
 }
 
 // Elements yields the elements of an array, in order, as [Members] does.
 func Elements(array []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		WalkArray(array, func(rest []byte) int {
-			n := Skip(rest)
-			if !yield(rest[:n:n]) {
-				return -1
+		c := Read(array)
+		for range c.Array() {
+			if !yield(c.Value()) {
+				return
 			}
-			return n
-		})
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ func (c *contents) image(p part) {
 			p.data = p.blob
 		case len(p.source) > 0 && p.source[0] == '{':
 			whole := p.whole
-			p, _ = readPart(p.source)
+			p = readPart(raw.Read(p.source))
 			p.whole = whole
 		}
 	}

@@ -11,33 +11,33 @@ import (
 	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
-// takeAll takes the parts of the content that rest starts with, and returns its
-// length. Of several contents the last one counts.
-func (c *contents) takeAll(rest []byte) (n int) {
+// takeAll takes the parts of the content. Of several contents the last one
+// counts. A string or one object is meant as a list of it.
+func (c *contents) takeAll(content *raw.Cursor) {
 	*c = contents{limits: c.limits, texts: c.texts[:0]}
-	if rest[0] == '[' {
-		return raw.WalkArray(rest, c.take)
+	switch content.Kind() {
+	case '[':
+		for range content.Array() {
+			c.take(content)
+		}
+	case 'n':
+		content.Value()
+	default:
+		c.take(content)
 	}
-	// A string or one object is meant as a list of it.
-	if n = raw.Skip(rest); !raw.Null(rest[:n]) {
-		c.take(rest)
-	}
-	return n
 }
 
-// take takes the part of the content that rest starts with, unless it is for
-// the user, and returns its length.
-func (c *contents) take(rest []byte) (n int) {
+// take takes a part of the content, unless it is for the user.
+func (c *contents) take(content *raw.Cursor) {
+	p := readPart(content)
 	if c.parts++; c.parts > maxParts {
-		return raw.Skip(rest)
+		return
 	}
-	p, n := readPart(rest)
 	if p.isForUser() {
 		c.forUser = append(c.forUser, p)
 	} else {
 		c.add(p)
 	}
-	return n
 }
 
 // add reads one part of the content. A member of a wrong type counts as
@@ -58,7 +58,7 @@ func (c *contents) add(p part) {
 		c.audio(p)
 	case kind == "resource_link":
 		if raw.Null(p.uri) && len(p.resource) > 0 && p.resource[0] == '{' {
-			p, _ = readPart(p.resource)
+			p = readPart(raw.Read(p.resource))
 		}
 		name := c.brief(p.name)
 		if name == "" {
@@ -92,20 +92,20 @@ type part struct {
 	other bool // there are members besides those of the first line
 }
 
-// readPart reads the part that rest starts with, and returns its length.
-func readPart(rest []byte) (p part, n int) {
-	if rest[0] == '{' {
-		n = raw.WalkObject(rest, p.member)
-	} else {
-		n = raw.Skip(rest)
+// readPart reads a part.
+func readPart(c *raw.Cursor) (p part) {
+	start := c.At()
+	if c.Kind() != '{' {
+		c.Value()
 	}
-	p.whole = rest[:n:n]
-	return p, n
+	for name := range c.Object() {
+		p.member(name, c.Value())
+	}
+	p.whole = c.Since(start)
+	return p
 }
 
-func (p *part) member(name, rest []byte) (n int) {
-	n = raw.Skip(rest)
-	value := rest[:n:n]
+func (p *part) member(name, value []byte) {
 	switch string(name) {
 	case "type":
 		p.kind = value
@@ -141,7 +141,6 @@ func (p *part) member(name, rest []byte) (n int) {
 	default:
 		p.other = true
 	}
-	return n
 }
 
 // isForUser reports whether the server means the part for the user and not for
@@ -163,17 +162,15 @@ func (p *part) isForUser() bool {
 func (c *contents) resource(p part) {
 	r := p
 	if len(p.resource) > 0 && p.resource[0] == '{' {
-		r, _ = readPart(p.resource)
+		r = readPart(raw.Read(p.resource))
 	}
 	for _, list := range [][]byte{p.resource, r.contents} {
 		if len(list) > 0 && list[0] == '[' {
-			raw.WalkArray(list, func(rest []byte) int {
-				r, n := readPart(rest)
+			for value := range raw.Elements(list) {
 				if c.parts++; c.parts <= maxParts {
-					c.embedded(r, r.whole)
+					c.embedded(readPart(raw.Read(value)), value)
 				}
-				return n
-			})
+			}
 			return
 		}
 	}

@@ -135,14 +135,15 @@ func (c *contents) members(result []byte) (m members) {
 	if result[0] != '{' {
 		m.unknown = result
 	}
-	raw.WalkObject(result, func(name, rest []byte) (n int) {
+	cursor := raw.Read(result)
+	for name := range cursor.Object() {
+		start := cursor.At()
 		if string(name) == "content" {
-			n = c.takeAll(rest)
-			m.content = rest[:n:n]
-			return n
+			c.takeAll(cursor)
+			m.content = cursor.Since(start)
+			continue
 		}
-		n = raw.Skip(rest)
-		switch value := rest[:n:n]; string(name) {
+		switch value := cursor.Value(); string(name) {
 		case "structuredContent":
 			m.structured = value
 		case "isError":
@@ -161,8 +162,7 @@ func (c *contents) members(result []byte) (m members) {
 		default:
 			m.unknown = result
 		}
-		return n
-	})
+	}
 	return m
 }
 
