@@ -17,8 +17,8 @@ import (
 	"github.com/seed94b59a13/mcp/internal/handshake"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/stdio"
-	"github.com/seed94b59a13/mcp/internal/tap"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -86,7 +86,7 @@ type refusedVersion struct {
 func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
 	step := "starting"
 	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}), listed: &listing{}}
-	c.inbox = &tap.Inbox{ToolsChanged: c.toolsChanged}
+	c.pending = &rpc.Pending{ToolsChanged: c.toolsChanged}
 	defer func() {
 		if err == nil {
 			return
@@ -100,11 +100,11 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 			}
 		} else if cause := c.cause(); cause != nil {
 			err = cause
-		} else if c.link != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w%s", ctx.Err(), c.link.Quote())
+		} else if c.transport != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w%s", ctx.Err(), c.transport.Quote())
 		}
-		if c.link != nil {
-			c.link.Abort()
+		if c.transport != nil {
+			c.transport.Abort()
 		}
 		c.background.Wait()
 		err = c.failed(step, err)
@@ -113,9 +113,9 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		return nil, err
 	}
 	if server.URL != "" {
-		c.link, err = c.reach()
+		c.transport, err = c.reach()
 	} else {
-		c.link, err = c.start()
+		c.transport, err = c.start()
 	}
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 	client := sdk.NewClient(info, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
 	})
-	c.hello, err = handshake.Do(ctx, c.link, client, version)
+	c.hello, err = handshake.Do(ctx, c.transport, client, version)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bo
 }
 
 // start starts the program of a stdio server.
-func (c *Connection) start() (link, error) {
+func (c *Connection) start() (transport, error) {
 	command, err := newCommand(c.server)
 	if err != nil {
 		return nil, err
@@ -180,7 +180,7 @@ func (c *Connection) start() (link, error) {
 		Limit:       maxMessage,
 		Mask:        c.server.mask(),
 		OnEnd:       c.end,
-		Inbox:       c.inbox,
+		Pending:     c.pending,
 	}), nil
 }
 

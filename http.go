@@ -40,7 +40,7 @@ const idleConnections = 64
 const statelessVersion = "2026-07-28"
 
 // reach prepares the connection to a server with a URL. It sends nothing yet.
-func (c *Connection) reach() (link, error) {
+func (c *Connection) reach() (transport, error) {
 	target, err := url.Parse(c.server.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: URL cannot be parsed", ErrInvalidServer)
@@ -52,7 +52,7 @@ func (c *Connection) reach() (link, error) {
 		Limit:     maxMessage,
 		Mask:      c.server.mask(),
 		OnEnd:     c.end,
-		Inbox:     c.inbox,
+		Pending:   c.pending,
 		StatusError: func(status int, body, text string) error {
 			return &HTTPError{StatusCode: status, Body: body, text: text}
 		},

@@ -92,7 +92,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/handshake"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -197,10 +197,10 @@ const maxInstructions = 4<<10 - 32
 // A Connection is a running server and the list of its tools. All methods may
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
-	server Server
-	link   link
-	inbox  *tap.Inbox
-	hello  *sdk.InitializeResult // what the server said about itself
+	server    Server
+	transport transport
+	pending   *rpc.Pending
+	hello     *sdk.InitializeResult // what the server said about itself
 
 	meta   []byte       // of the protocol, for each call; members of a JSON object
 	tokens atomic.Int64 // the last progress token
@@ -223,8 +223,8 @@ type Connection struct {
 	closing sync.Once
 }
 
-// A link is a transport: stdio or HTTP.
-type link interface {
+// A transport speaks to a server: over stdio or HTTP.
+type transport interface {
 	handshake.Link
 	// Stop ends the transport and what is behind it, and returns when nothing
 	// is left. Calls in flight end at once.
@@ -254,7 +254,7 @@ func (c *Connection) Warnings() []string {
 	c.mu.Lock()
 	warnings := slices.Clone(c.listed.warnings)
 	c.mu.Unlock()
-	return append(warnings, c.link.Warnings()...)
+	return append(warnings, c.transport.Warnings()...)
 }
 
 // Instructions returns what the server says about its use in general, at most
@@ -303,7 +303,7 @@ func (c *Connection) Close() error {
 		c.mu.Lock()
 		c.closed = true // no listing begins any more
 		c.mu.Unlock()
-		c.link.Stop()
+		c.transport.Stop()
 		c.background.Wait() // returns at once: nothing is in flight any more
 		c.end(nil)
 	})
@@ -326,21 +326,21 @@ func (c *Connection) failed(step string, err error) error {
 }
 
 // call sends one request and returns the raw answer. The caller releases it.
-func (c *Connection) call(ctx context.Context, slot *tap.Slot) (tap.Answer, error) {
+func (c *Connection) call(ctx context.Context, call *rpc.Call) (rpc.Response, error) {
 	if err := cmp.Or(ctx.Err(), c.cause()); err != nil {
-		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, err)
+		return rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
-	c.link.Do(ctx, slot)
+	c.transport.Do(ctx, call)
 	// What Do says of the call is of no interest: either there is an outcome, or
 	// it is known better here why there is none.
-	answer, failure, ok := slot.Outcome()
+	answer, failure, ok := call.Outcome()
 	switch {
 	case ok && failure == nil:
 		return answer, nil
-	case ok && slot.Abandon():
-		return tap.Answer{}, fmt.Errorf("%w: %w", ErrNotSent, failure)
+	case ok && call.Abandon():
+		return rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, failure)
 	case ok:
-		return tap.Answer{}, failure
+		return rpc.Response{}, failure
 	}
 	err := errClosed
 	if cause := c.cause(); cause != nil {
@@ -351,9 +351,9 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot) (tap.Answer, erro
 			err = quiet
 		}
 	}
-	notSent := slot.Abandon()
+	notSent := call.Abandon()
 	if !notSent && ctx.Err() != nil {
-		c.cancel(ctx, slot)
+		c.cancel(ctx, call)
 	}
 	switch {
 	case notSent:
@@ -361,21 +361,21 @@ func (c *Connection) call(ctx context.Context, slot *tap.Slot) (tap.Answer, erro
 	case errors.Is(err, ErrServerStopped), errors.As(err, new(silence)):
 		err = fmt.Errorf("%w; the tool may have run", err)
 	}
-	return tap.Answer{}, err
+	return rpc.Response{}, err
 }
 
 // noticeTime bounds telling the server that a call is given up.
 const noticeTime = 5 * time.Second
 
 // cancel tells the server that a call is given up, and does not wait for that.
-func (c *Connection) cancel(ctx context.Context, slot *tap.Slot) {
+func (c *Connection) cancel(ctx context.Context, call *rpc.Call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.background.Go(func() { // ends within noticeTime, and with the connection
 			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
 			defer cancel()
-			c.link.Notify(notice, tap.MethodCancelled, tap.Cancelled(slot.ID(), ctx.Err().Error()))
+			c.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
 		})
 	}
 }

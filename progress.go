@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -42,17 +42,17 @@ func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 const lastWord = 20 * time.Millisecond
 
 // follow prepares a call for progress, where the caller or CallTimeout wants
-// it: the slot gets a token and what is to be done. The context returned is that
+// it: the call gets a token and what is to be done. The context returned is that
 // of the call; done must be called when the call has ended.
-func (c *Connection) follow(ctx context.Context, slot *tap.Slot) (_ context.Context, done func()) {
+func (c *Connection) follow(ctx context.Context, call *rpc.Call) (_ context.Context, done func()) {
 	f, _ := ctx.Value(progressKey{}).(func(Progress))
 	limit := c.server.CallTimeout
 	if f == nil && limit == 0 {
 		return ctx, func() {}
 	}
-	slot.Token = c.tokens.Add(1)
+	call.Token = c.tokens.Add(1)
 	w := &watch{f: f, limit: limit, idle: make(chan struct{}, 1)}
-	slot.Progress = w.progress
+	call.Progress = w.progress
 	if limit == 0 {
 		return ctx, w.end
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -153,13 +153,13 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 		restarts int
 	)
 	for page := 1; ; page++ {
-		slot := tap.NewSlot("tools/list", tap.ListParams(cursor, c.meta))
-		answer, err := c.call(ctx, slot)
+		call := rpc.NewCall("tools/list", rpc.ListParams(cursor, c.meta))
+		answer, err := c.call(ctx, call)
 		if err != nil {
 			return nil, err
 		}
 		// A cursor of a session that was lost means nothing to its successor.
-		if page > 1 && slot.Generation != session {
+		if page > 1 && call.Generation != session {
 			answer.Release()
 			if restarts++; restarts > maxRestarts {
 				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
@@ -168,9 +168,9 @@ func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error)
 			clear(cursors)
 			continue
 		}
-		session = slot.Generation
+		session = call.Generation
 		if answer.Error != nil {
-			refusal := tap.ParseError(answer.Error)
+			refusal := rpc.ParseError(answer.Error)
 			answer.Release()
 			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
 				break

@@ -9,8 +9,8 @@ import (
 	"fmt"
 
 	"github.com/seed94b59a13/mcp/internal/result"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/schema"
-	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
 // handler returns the Handler of a tool.
@@ -33,14 +33,14 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 		if err != nil {
 			return failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 		}
-		slot := tap.NewSlot("tools/call", nil)
+		call := rpc.NewCall("tools/call", nil)
 		if len(mirrors) > 0 {
-			slot.Header = headerOf(mirrors, arguments)
+			call.Header = headerOf(mirrors, arguments)
 		}
-		ctx, done := c.follow(ctx, slot)
+		ctx, done := c.follow(ctx, call)
 		defer done()
-		slot.Params = tap.CallParams(name, arguments, slot.Token, c.meta, meta)
-		answer, err := c.call(ctx, slot)
+		call.Params = rpc.CallParams(name, arguments, call.Token, c.meta, meta)
+		answer, err := c.call(ctx, call)
 		if err != nil {
 			return failed(err)
 		}

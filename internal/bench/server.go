@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/mcptest"
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // A scripted server has results by the name of a case.
@@ -55,7 +55,7 @@ func (s *scripted) result(give string) string {
 }
 
 // answer returns the result of a request, "" for what is not one.
-func (s *scripted) answer(m tap.Message) string {
+func (s *scripted) answer(m rpc.Message) string {
 	switch m.Method {
 	case "initialize":
 		return `{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}`
@@ -98,7 +98,7 @@ func (s *scripted) toolList() string {
 const methodNotFound = `"error":{"code":-32601,"message":"Method not found"}`
 
 // envelope is the answer to a message, nil for none.
-func (s *scripted) envelope(m tap.Message) []byte {
+func (s *scripted) envelope(m rpc.Message) []byte {
 	if m.ID == nil || m.Method == "" {
 		return nil
 	}
@@ -119,7 +119,7 @@ func serve(transport string) {
 			if !ok {
 				return
 			}
-			if m, _, err := tap.Parse([]byte(r.Raw)); err == nil {
+			if m, _, err := rpc.Parse([]byte(r.Raw)); err == nil {
 				peer.Print(string(s.envelope(m)))
 			}
 		}
@@ -143,7 +143,7 @@ func serve(transport string) {
 		if err != nil {
 			return
 		}
-		m, _, err := tap.Parse(body)
+		m, _, err := rpc.Parse(body)
 		answer := s.envelope(m)
 		if err != nil || answer == nil {
 			w.WriteHeader(http.StatusAccepted)

@@ -15,14 +15,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // A Link sends what the SDK says.
 type Link interface {
-	// Do returns when the call has ended: its answer is in the slot, or there
+	// Do returns when the call has ended: the call has its answer, or there
 	// will be none.
-	Do(ctx context.Context, call *tap.Slot) error
+	Do(ctx context.Context, call *rpc.Call) error
 	Notify(ctx context.Context, method string, params []byte) error
 }
 
@@ -81,7 +81,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	if !request.IsCall() {
 		return c.link.Notify(ctx, request.Method, request.Params)
 	}
-	call := tap.NewSlot(request.Method, request.Params)
+	call := rpc.NewCall(request.Method, request.Params)
 	err := c.link.Do(ctx, call)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -94,7 +94,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		c.err = fmt.Errorf("calling %q: %w", request.Method, cmp.Or(failure, err))
 		response.Error = &jsonrpc.Error{Message: c.err.Error()}
 	case answer.Error != nil:
-		e := tap.ParseError(answer.Error)
+		e := rpc.ParseError(answer.Error)
 		response.Error = &e
 	default:
 		response.Result = plain(answer.Result)

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -161,7 +161,7 @@ func (p *Peer) ServeFast(call func(params []byte) (result string)) {
 		if err != nil {
 			return
 		}
-		m, _, err := tap.Parse(line)
+		m, _, err := rpc.Parse(line)
 		result := ""
 		if err == nil && m.Method == "tools/call" {
 			result = call(m.Params)

@@ -8,7 +8,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
 )
 
 // takeAll takes the parts of the content. Of several contents the last one
@@ -65,7 +64,7 @@ func (c *contents) add(p part) {
 			name = c.brief(p.title)
 		}
 		size := ""
-		if n, ok := tap.ParseID(p.size); ok && n >= 0 {
+		if n, ok := raw.Whole(p.size); ok {
 			size = Count(int(n), "byte")
 		}
 		c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))

@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -27,7 +27,7 @@ func Refuse(limits Limits, content string) Result {
 
 // Refusal shows the error object of a JSON-RPC answer.
 func Refusal(object []byte) string {
-	e := tap.ParseError(object)
+	e := rpc.ParseError(object)
 	var lines []string
 	if e.Code == codeURLElicitation {
 		for elicitation := range raw.Elements(raw.Member(e.Data, "elicitations")) {

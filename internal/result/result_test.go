@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -47,7 +47,7 @@ func FuzzResult(f *testing.F) {
 			`{"jsonrpc":"2.0","id":1,"result":{"content":["` + inString + `",{"type":"image","data":"` + inString + `"}]}}`,
 			`{"jsonrpc":"2.0","id":1,"error":` + string(data) + `}`,
 		} {
-			m, _, err := tap.Parse([]byte(line))
+			m, _, err := rpc.Parse([]byte(line))
 			if err != nil {
 				continue
 			}

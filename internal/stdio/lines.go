@@ -10,7 +10,7 @@ import (
 	"io"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -32,7 +32,7 @@ func (c *Conn) receive() {
 			c.tooLong(l.head, l.tail, l.skipped)
 			continue
 		}
-		if line = tap.Trim(line); len(line) > 0 {
+		if line = rpc.Trim(line); len(line) > 0 {
 			c.line(line, &pretty, l)
 		}
 		if err != nil {
@@ -46,7 +46,7 @@ func (c *Conn) receive() {
 
 // line takes one line of output.
 func (c *Conn) line(line []byte, p *pretty, l *lines) {
-	m, rest, err := tap.Parse(line)
+	m, rest, err := rpc.Parse(line)
 	if p.depth > 0 {
 		// A whole message on one line ends one that was spread over several.
 		if err != nil {
@@ -69,7 +69,7 @@ func (c *Conn) line(line []byte, p *pretty, l *lines) {
 		if len(line) >= lendSize && len(rest) == 0 {
 			release = l.lend()
 		}
-		reply, took := c.Inbox.Receive(m, release)
+		reply, took := c.Pending.Receive(m, release)
 		if release != nil && !took {
 			release()
 		}
@@ -84,22 +84,22 @@ func (c *Conn) line(line []byte, p *pretty, l *lines) {
 }
 
 // whole takes a piece of output that is complete as far as line ends go: a
-// message, a batch, text with a message in it, or junk.
+// message, a batch, text with a message in it, or neither.
 func (c *Conn) whole(piece []byte) {
-	piece = tap.ParseAll(piece, func(m tap.Message) {
-		reply, _ := c.Inbox.Receive(m, nil)
+	piece = rpc.ParseAll(piece, func(m rpc.Message) {
+		reply, _ := c.Pending.Receive(m, nil)
 		c.reply(reply)
 	})
 	if len(piece) == 0 {
 		return
 	}
-	if batch := tap.Batch(piece); batch != nil {
+	if batch := rpc.Batch(piece); batch != nil {
 		for _, element := range batch {
-			if m, _, err := tap.Parse(element); err == nil {
-				reply, _ := c.Inbox.Receive(m, nil)
+			if m, _, err := rpc.Parse(element); err == nil {
+				reply, _ := c.Pending.Receive(m, nil)
 				c.reply(reply)
 			} else {
-				c.junk.Add(element, c.Mask)
+				c.skipped.Add(element, c.Mask)
 			}
 		}
 		return
@@ -112,9 +112,9 @@ func (c *Conn) whole(piece []byte) {
 			break
 		}
 		i += 1 + n
-		if m, rest, err := tap.Parse(piece[i:]); err == nil {
-			c.junk.Add(piece[:i], c.Mask)
-			reply, _ := c.Inbox.Receive(m, nil)
+		if m, rest, err := rpc.Parse(piece[i:]); err == nil {
+			c.skipped.Add(piece[:i], c.Mask)
+			reply, _ := c.Pending.Receive(m, nil)
 			c.reply(reply)
 			c.whole(rest)
 			return
@@ -127,23 +127,23 @@ func (c *Conn) whole(piece []byte) {
 // call, the call ends now rather than at its deadline.
 func (c *Conn) broken(piece []byte) {
 	if piece[0] == '{' {
-		if id, ok := tap.FindID(piece, piece[max(0, len(piece)-edge):]); ok {
+		if id, ok := rpc.FindID(piece, piece[max(0, len(piece)-edge):]); ok {
 			_, err := raw.Scan(piece)
 			if err == nil || errors.Is(err, raw.ErrShort) {
 				err = errors.New("the message is incomplete")
 			}
-			if c.Inbox.Fail(id, fmt.Errorf("decoding the server's answer: %w", err)) {
+			if c.Pending.Fail(id, fmt.Errorf("decoding the server's answer: %w", err)) {
 				return
 			}
 		}
 	}
-	c.junk.Add(piece, c.Mask)
+	c.skipped.Add(piece, c.Mask)
 }
 
 func (c *Conn) tooLong(head, tail []byte, size int) {
 	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
-	if id, ok := tap.FindID(tap.Trim(head), tap.Trim(tail)); !ok || !c.Inbox.Fail(id, err) {
-		c.junk.Add(head, c.Mask)
+	if id, ok := rpc.FindID(rpc.Trim(head), rpc.Trim(tail)); !ok || !c.Pending.Fail(id, err) {
+		c.skipped.Add(head, c.Mask)
 	}
 }
 
@@ -216,7 +216,7 @@ type lines struct {
 	limit      int
 	buf        []byte
 	start, end int // buf[start:end] is unread
-	spare      tap.Spare
+	spare      rpc.BufferPool
 
 	head, tail []byte // the ends of a line that was too long
 	skipped    int    // its length

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // FuzzOutput reads any output, and then an answer: whatever was printed before
@@ -32,15 +32,15 @@ func FuzzOutput(f *testing.F) {
 			w.Write(output)
 			io.WriteString(w, "\n"+`{"jsonrpc":"2.0","id":1,"result":{"x":7}}`+"\n")
 		}()
-		slot := tap.NewSlot("x", nil)
-		inbox := &tap.Inbox{}
-		inbox.Expect(slot)
+		call := rpc.NewCall("x", nil)
+		pending := &rpc.Pending{}
+		pending.Expect(call)
 		c := &Conn{
-			Config:  Config{Stdout: r, Limit: 1 << 16, Mask: func(s string) string { return s }, Inbox: inbox},
+			Config:  Config{Stdout: r, Limit: 1 << 16, Mask: func(s string) string { return s }, Pending: pending},
 			replies: make(chan []byte, queued),
 		}
 		c.receive()
-		_, _, ok := slot.Outcome()
+		_, _, ok := call.Outcome()
 		require.True(t, ok, "the answer was lost")
 		require.LessOrEqual(t, len(c.Warnings()), 1)
 	})

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -70,17 +70,17 @@ type Config struct {
 	Limit       int                 // bytes of the longest message
 	Mask        func(string) string // takes secrets out of quoted output
 	OnEnd       func(error)         // called once if the server ends by itself, before Ended is closed
-	Inbox       *tap.Inbox
+	Pending     *rpc.Pending
 }
 
 // A Conn is the connection to one process.
 type Conn struct {
 	Config
 	queue   chan outgoing
-	pending atomic.Int64 // messages in the queue or in the writer's hands
+	unsent  atomic.Int64 // messages in the queue or in the writer's hands
 	now     now
 	replies chan []byte
-	junk    tap.Junk
+	skipped rpc.Skipped
 	stderr  *tail
 	relay   *relay // nil without StderrCopy
 
@@ -100,7 +100,7 @@ type Conn struct {
 
 type outgoing struct {
 	line []byte
-	slot *tap.Slot // nil for what is not a call
+	call *rpc.Call // nil for what is not a call
 }
 
 // now is what a caller needs to write its own message.
@@ -147,10 +147,10 @@ var errStopped = errors.New("the connection has ended")
 
 // Do sends the request of a call and returns when it has its answer, or an
 // error if there will be none.
-func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
-	c.Inbox.Expect(call)
-	defer c.Inbox.Forget(call)
-	if err := c.send(ctx, outgoing{line: append(call.Request(), '\n'), slot: call}); err != nil {
+func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
+	c.Pending.Expect(call)
+	defer c.Pending.Forget(call)
+	if err := c.send(ctx, outgoing{line: append(call.Request(), '\n'), call: call}); err != nil {
 		return err
 	}
 	select {
@@ -171,7 +171,7 @@ func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
 
 // Notify sends a notification.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
-	return c.send(ctx, outgoing{line: append(tap.Encode(0, method, params), '\n')})
+	return c.send(ctx, outgoing{line: append(rpc.Encode(0, method, params), '\n')})
 }
 
 // send writes a message, or hands it to the writer. A server that does not read
@@ -187,12 +187,12 @@ func (c *Conn) send(ctx context.Context, o outgoing) error {
 	if c.writeNow(o) {
 		return nil
 	}
-	c.pending.Add(1)
+	c.unsent.Add(1)
 	select {
 	case c.queue <- o:
 		return nil
 	case <-ctx.Done():
-		c.pending.Add(-1)
+		c.unsent.Add(-1)
 		return ctx.Err()
 	case <-c.stopping:
 	case <-c.ended:
@@ -208,14 +208,14 @@ func (c *Conn) writeNow(o outgoing) bool {
 		return false
 	}
 	defer c.now.Unlock()
-	if c.pending.Load() > 0 || o.slot != nil && !o.slot.Begin() {
+	if c.unsent.Load() > 0 || o.call != nil && !o.call.Begin() {
 		return false
 	}
 	c.now.line, c.now.done = o.line, false
 	c.now.stdin.Write(c.now.try)
 	c.now.line = nil
-	if !c.now.done && o.slot != nil {
-		o.slot.Refused()
+	if !c.now.done && o.call != nil {
+		o.call.Refused()
 	}
 	return c.now.done
 }
@@ -235,8 +235,8 @@ func (c *Conn) write() {
 			batch = reply
 		case <-c.stopping:
 			// Servers that look for it stop working on what nobody waits for.
-			for _, id := range c.Inbox.Waiting() {
-				batch = append(append(batch, tap.Encode(0, tap.MethodCancelled, tap.Cancelled(id, "the connection is closed"))...), '\n')
+			for _, id := range c.Pending.Waiting() {
+				batch = append(append(batch, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed"))...), '\n')
 			}
 			c.now.Lock() // for good
 			c.Stdin.Write(batch)
@@ -262,7 +262,7 @@ func (c *Conn) write() {
 		if len(batch) > 0 {
 			_, err = c.Stdin.Write(batch)
 		}
-		c.pending.Add(-taken)
+		c.unsent.Add(-taken)
 		c.now.Unlock()
 		if err != nil {
 			// The server has closed its input or is gone. Hear it out, then
@@ -280,7 +280,7 @@ func (c *Conn) write() {
 }
 
 func appendLine(batch []byte, o outgoing) []byte {
-	if o.slot != nil && !o.slot.Begin() {
+	if o.call != nil && !o.call.Begin() {
 		return batch // given up before it began
 	}
 	if batch == nil {
@@ -385,7 +385,7 @@ func (c *Conn) Quote() string {
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	warnings := c.junk.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
+	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Mask)...)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // A sleeper is a process that does nothing until it is told to end.
@@ -37,7 +37,7 @@ func TestOrder(t *testing.T) {
 	defer in.Close()
 	defer out.Close()
 	defer errs.Close()
-	c := New(Config{Process: make(sleeper), Stdin: stdin, Stdout: stdout, Stderr: stderr, StopTimeout: time.Millisecond, Inbox: &tap.Inbox{}, OnEnd: func(error) {}})
+	c := New(Config{Process: make(sleeper), Stdin: stdin, Stdout: stdout, Stderr: stderr, StopTimeout: time.Millisecond, Pending: &rpc.Pending{}, OnEnd: func(error) {}})
 	defer c.Stop()
 	got := make(chan int)
 	go func() { // ends when it has read all

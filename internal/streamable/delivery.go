@@ -17,14 +17,14 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // A body is the body of one request. It is of a type that net/http cannot
 // read again, so that nothing but this package sends a call a second time.
 type body struct {
 	data []byte
-	slot *tap.Slot
+	call *rpc.Call
 }
 
 var (
@@ -33,7 +33,7 @@ var (
 )
 
 func (b *body) Read(p []byte) (int, error) {
-	if !b.slot.Begin() {
+	if !b.call.Begin() {
 		return 0, errGivenUp
 	}
 	if len(b.data) == 0 {
@@ -59,7 +59,7 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 	d := &delivery{}
 	r.delivery = d
 	data := bytes.NewReader(r.body)
-	if r.slot == nil {
+	if r.call == nil {
 		return ctx, io.NopCloser(data)
 	}
 	trace := &httptrace.ClientTrace{
@@ -69,11 +69,11 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 		},
 	}
 	if !c.counted {
-		return httptrace.WithClientTrace(ctx, trace), &body{r.body, r.slot}
+		return httptrace.WithClientTrace(ctx, trace), &body{r.body, r.call}
 	}
 	// Called by the goroutine that goes on to read the body.
 	trace.WroteHeaders = func() {
-		if !r.slot.Begin() {
+		if !r.call.Begin() {
 			data.Reset(nil) // net/http does not send a body that is too short
 		}
 	}
@@ -223,7 +223,7 @@ func cut(err error) bool {
 
 // uncertain adds to an error what it may have left behind.
 func (c *Conn) uncertain(r *request, err error) error {
-	if r.method == methodCallTool && r.slot.Begun() {
+	if r.method == methodCallTool && r.call.Begun() {
 		return fmt.Errorf("%w; the tool may have run", err)
 	}
 	return err

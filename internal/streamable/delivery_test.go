@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 // A call that was given up before it was written is not sent any more, in
@@ -44,19 +44,19 @@ func TestGivenUp(t *testing.T) {
 				c := New(config)
 				assert.Equal(t, own && peeks, c.counted)
 
-				slot := tap.NewSlot("x", nil)
-				require.True(t, slot.Abandon())
-				resp, err := c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{}"), slot: slot})
+				call := rpc.NewCall("x", nil)
+				require.True(t, call.Abandon())
+				resp, err := c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{}"), call: call})
 				if err == nil { // HTTP/2 may end the stream early
 					resp.Body.Close()
 				}
-				assert.False(t, slot.Begun())
+				assert.False(t, call.Begun())
 
-				slot = tap.NewSlot("x", nil)
-				resp, err = c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{ }"), slot: slot})
+				call = rpc.NewCall("x", nil)
+				resp, err = c.send(t.Context(), http.MethodPost, session{}, &request{body: []byte("{ }"), call: call})
 				require.NoError(t, err)
 				resp.Body.Close()
-				assert.True(t, slot.Begun())
+				assert.True(t, call.Begun())
 				transport.CloseIdleConnections()
 				h.Close()
 				assert.EqualValues(t, 3, read.Load(), "the server has the other request alone")
@@ -89,7 +89,7 @@ func TestUnwritten(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := &Conn{counted: true}
-			r := &request{body: []byte("{}"), slot: tap.NewSlot("x", nil)}
+			r := &request{body: []byte("{}"), call: rpc.NewCall("x", nil)}
 			ctx, _ := c.content(t.Context(), r)
 			assert.False(t, r.unwritten(ctx, io.EOF), "nothing is known yet")
 			httptrace.ContextClientTrace(ctx).GotConn(httptrace.GotConnInfo{Conn: test.conn, Reused: test.reused})

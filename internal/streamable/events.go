@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -27,7 +27,7 @@ func tooLong(limit int) error { return fmt.Errorf("%w: %d bytes", errTooLong, li
 
 // buffers are those of a connection that no answer needs at the moment. Small
 // ones do not stand in the way of large ones.
-type buffers struct{ small, large tap.Spare }
+type buffers struct{ small, large rpc.BufferPool }
 
 func (b *buffers) get(size int) []byte {
 	if size <= smallBuffer {

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -39,7 +39,7 @@ type request struct {
 	after   string // the id of the event after which a stream is to go on
 	id      int64
 	body    []byte
-	slot    *tap.Slot // nil for what is no call
+	call    *rpc.Call // nil for what is no call
 
 	delivery  *delivery          // the last attempt to send it
 	cancel    context.CancelFunc // ends the request's context
@@ -174,11 +174,11 @@ func (c *Conn) header(method string, s session, r *request) http.Header {
 	}
 	set("Mcp-Method", r.method)
 	if r.method == methodCallTool {
-		name, _ := raw.String(raw.Member(r.slot.Params, "name"))
+		name, _ := raw.String(raw.Member(r.call.Params, "name"))
 		set("Mcp-Name", HeaderValue(name))
 	}
-	if r.slot != nil {
-		for name, values := range r.slot.Header {
+	if r.call != nil {
+		for name, values := range r.call.Header {
 			header[name] = values
 		}
 	}
@@ -200,22 +200,22 @@ func HeaderValue(s string) string {
 	return prefix + base64.StdEncoding.EncodeToString([]byte(s)) + suffix
 }
 
-// exchange sends the request of a call until there is an answer in its slot.
+// exchange sends the request of a call until the call has its answer.
 // It is sent again only where the server has refused it unread.
 func (c *Conn) exchange(ctx context.Context, r *request) error {
 	s := c.before(r)
 	renewed, reversioned, stale := false, false, 0
 	for {
-		r.slot.Generation = s.generation
+		r.call.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)
 		if err != nil {
 			if r.unwritten(ctx, err) {
-				r.slot.Refused()
+				r.call.Refused()
 			}
 			// net/http keeps connections that the server has closed until it
 			// notices. It cannot send the request again, this can.
 			// One that was closed is seldom alone, so the others go as well.
-			if stale < maxStale && !r.slot.Begun() && cut(err) {
+			if stale < maxStale && !r.call.Begun() && cut(err) {
 				stale++
 				if t, ok := c.Transport.(interface{ CloseIdleConnections() }); ok {
 					t.CloseIdleConnections()
@@ -233,7 +233,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			return c.gone(r, f)
 		}
 		if s.id != "" && !renewed && f.sessionLost(r) {
-			r.slot.Refused()
+			r.call.Refused()
 			if err := c.renew(ctx, s); err != nil {
 				return err
 			}
@@ -248,8 +248,8 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			}
 			reversioned = true
 			if r.method == methodInitialize {
-				r.slot.Params = bytes.Replace(r.slot.Params, quoted(r.version), quoted(version), 1)
-				r.body, r.version = r.slot.Request(), version
+				r.call.Params = bytes.Replace(r.call.Params, quoted(r.version), quoted(version), 1)
+				r.body, r.version = r.call.Request(), version
 			} else {
 				s.version = version
 				c.useVersion(s)
@@ -257,7 +257,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			continue
 		}
 		if renewed && f.sessionLost(r) {
-			r.slot.Refused()
+			r.call.Refused()
 			return c.failed(r, f)
 		}
 		if f.answers(r) {
@@ -279,7 +279,7 @@ func (c *Conn) gone(r *request, f *failure) error {
 	if !begun {
 		return err
 	}
-	r.slot.Refused()
+	r.call.Refused()
 	return c.refused(err)
 }
 
@@ -312,8 +312,8 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 	if err != nil {
 		return c.uncertain(r, err)
 	}
-	message := tap.Trim(text)
-	m, rest, err := tap.Parse(message)
+	message := rpc.Trim(text)
+	m, rest, err := rpc.Parse(message)
 	if err == nil && len(rest) == 0 {
 		if took := c.take(s, r, m, release); took {
 			release = nil
@@ -326,24 +326,24 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 			release()
 		}
 	}()
-	if _, _, ok := r.slot.Outcome(); ok {
+	if _, _, ok := r.call.Outcome(); ok {
 		return nil
 	}
 	return c.failed(r, newFailure(resp, bytes.Clone(message[:min(len(message), maxKept+maxSecret)])))
 }
 
-// take gives a message that came in the answer of a call to the inbox. A
+// take gives a message that came in the answer of a call to those that wait. A
 // server that could not even read the id reports that with none, or a made-up
 // one: in this exchange it can only be this call's.
-func (c *Conn) take(s session, r *request, m tap.Message, release func()) (took bool) {
+func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took bool) {
 	if m.Method == "" && !raw.Null(m.Error) {
-		if _, ok := tap.ParseID(m.ID); !ok {
+		if _, ok := raw.Whole(m.ID); !ok {
 			m.ID = strconv.AppendInt(nil, r.id, 10)
 		}
 	}
-	reply, took := c.Inbox.Receive(m, release)
+	reply, took := c.Pending.Receive(m, release)
 	c.reply(s, reply)
-	if id, ok := tap.ParseID(m.ID); ok && m.Method == "" && id != r.id {
+	if id, ok := raw.Whole(m.ID); ok && m.Method == "" && id != r.id {
 		c.answered(id)
 	}
 	return took
@@ -355,7 +355,7 @@ func (c *Conn) answered(id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.running {
-		if r.id == id && r.slot != nil {
+		if r.id == id && r.call != nil {
 			r.cancel()
 		}
 	}
@@ -373,7 +373,7 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 	for {
 		e.read(resp.Body)
 		err := c.pump(e, s, r)
-		if _, _, ok := r.slot.Outcome(); ok {
+		if _, _, ok := r.call.Outcome(); ok {
 			r.draining = true
 			go func() { // ends within drainTime
 				defer c.leave(r)
@@ -428,8 +428,8 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 		if err != nil {
 			return err
 		}
-		data = tap.Trim(data)
-		m, rest, err := tap.Parse(data)
+		data = rpc.Trim(data)
+		m, rest, err := rpc.Parse(data)
 		if err != nil || len(rest) > 0 {
 			c.odd(e, s, r, data)
 		} else {
@@ -441,7 +441,7 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 				release()
 			}
 		}
-		if _, _, ok := r.slot.Outcome(); ok {
+		if _, _, ok := r.call.Outcome(); ok {
 			return nil
 		}
 	}
@@ -453,17 +453,17 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 	// An event with a name of its own, such as ping, is no message that went
 	// wrong.
 	if rest := c.takeAll(s, r, data); len(rest) > 0 && (e.name == "" || e.name == "message") {
-		c.junk.Add(rest, c.line)
+		c.skipped.Add(rest, c.line)
 	}
 }
 
 // takeAll takes the messages of a text, one behind the other or in a batch, and
 // returns what is behind them.
 func (c *Conn) takeAll(s session, r *request, data []byte) (rest []byte) {
-	data = tap.ParseAll(data, func(m tap.Message) { c.take(s, r, m, nil) })
-	batch := tap.Batch(data)
+	data = rpc.ParseAll(data, func(m rpc.Message) { c.take(s, r, m, nil) })
+	batch := rpc.Batch(data)
 	for _, element := range batch {
-		if m, _, err := tap.Parse(element); err == nil {
+		if m, _, err := rpc.Parse(element); err == nil {
 			c.take(s, r, m, nil)
 		}
 	}
@@ -503,8 +503,8 @@ func (c *Conn) drain(resp *http.Response, e *events, r *request) {
 		if err != nil {
 			return
 		}
-		if m, _, err := tap.Parse(data); err == nil && m.ID == nil {
-			c.Inbox.Receive(m, nil)
+		if m, _, err := rpc.Parse(data); err == nil && m.ID == nil {
+			c.Pending.Receive(m, nil)
 		}
 	}
 }

@@ -19,7 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -35,7 +35,7 @@ type failure struct {
 	resp    *http.Response
 	status  int
 	body    []byte
-	message tap.Message // what the body is, if it is a JSON-RPC message
+	message rpc.Message // what the body is, if it is a JSON-RPC message
 	said    string      // the server's own words, if the body is JSON with some
 }
 
@@ -54,7 +54,7 @@ func newFailure(resp *http.Response, body []byte) *failure {
 	if len(text) == 0 || text[0] != '{' || !raw.Valid(text) {
 		return f
 	}
-	f.message, _, _ = tap.Parse(text)
+	f.message, _, _ = rpc.Parse(text)
 	f.said = words(text)
 	return f
 }
@@ -83,7 +83,7 @@ func (f *failure) answers(r *request) bool {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return false
 	}
-	id, ok := tap.ParseID(f.message.ID)
+	id, ok := raw.Whole(f.message.ID)
 	return ok && id == r.id && f.message.Method == "" && r.method != methodInitialize
 }
 
@@ -91,7 +91,7 @@ func (f *failure) answers(r *request) bool {
 // the call, which must not be sent again then: it has the call's id, and its
 // code is none of those with which servers refuse a request unread.
 func (f *failure) isTools(r *request, refusals ...int64) bool {
-	return f.answers(r) && !slices.Contains(refusals, tap.ParseError(f.message.Error).Code)
+	return f.answers(r) && !slices.Contains(refusals, rpc.ParseError(f.message.Error).Code)
 }
 
 // sessionLost reports whether the server has refused the request since it does

@@ -12,7 +12,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -51,7 +51,7 @@ func (c *Conn) before(r *request) session {
 }
 
 // began records the session that an answer of the handshake began.
-func (c *Conn) began(r *request, answer tap.Answer) {
+func (c *Conn) began(r *request, answer rpc.Response) {
 	if answer.Error != nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (c *Conn) began(r *request, answer tap.Answer) {
 		version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
 		c.mu.Lock()
 		c.session = session{id: r.session, version: version}
-		c.initialize = r.slot.Params
+		c.initialize = r.call.Params
 		c.mu.Unlock()
 	}
 }
@@ -172,8 +172,8 @@ func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
 	}
 	r.err = err
 	close(r.done)
-	if err == nil && c.Inbox.ToolsChanged != nil {
-		c.Inbox.ToolsChanged() // a server that was started again may be another version
+	if err == nil && c.Pending.ToolsChanged != nil {
+		c.Pending.ToolsChanged() // a server that was started again may be another version
 	}
 }
 
@@ -182,19 +182,19 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	c.mu.Lock()
 	first, second := c.initialize, c.initialized
 	c.mu.Unlock()
-	r := &request{method: methodInitialize, slot: tap.NewSlot(methodInitialize, first)}
+	r := &request{method: methodInitialize, call: rpc.NewCall(methodInitialize, first)}
 	r.version, _ = raw.String(raw.Member(first, "protocolVersion"))
 	if err := c.do(ctx, r); r.noVersion {
 		return session{}, c.refused(err)
 	} else if err != nil {
 		return session{}, err
 	}
-	answer, err, _ := r.slot.Outcome()
+	answer, err, _ := r.call.Outcome()
 	if err != nil {
 		return session{}, err
 	}
 	if answer.Error != nil {
-		e := tap.ParseError(answer.Error)
+		e := rpc.ParseError(answer.Error)
 		if e.Code == sdk.CodeUnsupportedProtocolVersion {
 			return session{}, c.refused(errors.New(c.line(e.Message)))
 		}

@@ -19,7 +19,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/tap"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -59,7 +59,7 @@ type Config struct {
 	Limit      int                 // bytes of the longest message
 	Mask       func(string) string // takes secrets out of quoted answers
 	OnEnd      func(error)         // called once if the server ends the connection for good
-	Inbox      *tap.Inbox
+	Pending    *rpc.Pending
 	// StatusError makes the error for an answer that is none to the call.
 	StatusError func(status int, body, text string) error
 }
@@ -69,7 +69,7 @@ type Conn struct {
 	Config
 	replies chan struct{} // a place for each reply under way
 	buffers buffers
-	junk    tap.Junk
+	skipped rpc.Skipped
 	counted bool // Own tells what is written
 
 	life    context.Context // ends when Stop or Abort begins
@@ -115,8 +115,8 @@ var errStopped = errors.New("the connection has ended")
 
 // Do sends the request of a call and returns when it has its answer, or an
 // error if there will be none.
-func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
-	r := &request{method: call.Method, slot: call}
+func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
+	r := &request{method: call.Method, call: call}
 	if r.method == methodDiscover || r.method == methodInitialize {
 		c.mu.Lock()
 		c.values = context.WithoutCancel(ctx)
@@ -142,7 +142,7 @@ func (c *Conn) Do(ctx context.Context, call *tap.Slot) error {
 // Notify sends a notification. Nobody waits for one but for that which ends the
 // handshake.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
-	r := &request{method: method, body: tap.Encode(0, method, params)}
+	r := &request{method: method, body: rpc.Encode(0, method, params)}
 	if method != methodInitialized {
 		c.tellLater(context.WithoutCancel(ctx), c.current(), r, func() {})
 		return nil
@@ -161,9 +161,9 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 	if !ok {
 		return errStopped
 	}
-	c.Inbox.Expect(r.slot)
-	defer c.Inbox.Forget(r.slot)
-	r.id, r.body = r.slot.ID(), r.slot.Request()
+	c.Pending.Expect(r.call)
+	defer c.Pending.Forget(r.call)
+	r.id, r.body = r.call.ID(), r.call.Request()
 	err := c.exchange(inner, r)
 	if !r.draining {
 		c.leave(r)
@@ -175,7 +175,7 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 	case c.life.Err() != nil:
 		err = errStopped
 	default:
-		c.Inbox.Fail(r.id, err)
+		c.Pending.Fail(r.id, err)
 	}
 	return err
 }
@@ -284,7 +284,7 @@ func (c *Conn) Quote() string { return "" }
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	return c.junk.Warnings("an event of a stream that is no JSON-RPC message", "events of streams that are no JSON-RPC messages")
+	return c.skipped.Warnings("an event of a stream that is no JSON-RPC message", "events of streams that are no JSON-RPC messages")
 }
 
 // Stop ends the calls in flight, then the session, for which the server gets
@@ -297,7 +297,7 @@ func (c *Conn) Abort() { c.shutdown(abortTime) }
 
 func (c *Conn) shutdown(limit time.Duration) {
 	c.stop.Do(func() {
-		waiting := c.Inbox.Waiting()
+		waiting := c.Pending.Waiting()
 		c.mu.Lock()
 		c.stopped = true
 		if len(c.running) == 0 {
@@ -346,7 +346,7 @@ func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
 		var sent sync.WaitGroup
 		for _, id := range waiting[:min(len(waiting), maxReplies)] {
 			sent.Go(func() {
-				c.tell(half, http.MethodPost, s, tap.Encode(0, tap.MethodCancelled, tap.Cancelled(id, "the connection is closed")))
+				c.tell(half, http.MethodPost, s, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed")))
 			})
 		}
 		sent.Wait()

@@ -1,4 +1,4 @@
-package tap
+package rpc
 
 // This file counts what a server sent that is no message.
 
@@ -13,16 +13,16 @@ const (
 	junkShown = 120
 )
 
-// Junk counts what was no message. The zero value is ready for use, also
+// Skipped counts what was no message. The zero value is ready for use, also
 // concurrently.
-type Junk struct {
+type Skipped struct {
 	mu    sync.Mutex
 	count int
 	first string
 }
 
 // Add counts data. The first of all is shown as show makes it.
-func (j *Junk) Add(data []byte, show func(string) string) {
+func (j *Skipped) Add(data []byte, show func(string) string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.count++; j.count > 1 {
@@ -35,7 +35,7 @@ func (j *Junk) Add(data []byte, show func(string) string) {
 }
 
 // Warnings tell what was skipped; one and many say what it is.
-func (j *Junk) Warnings(one, many string) []string {
+func (j *Skipped) Warnings(one, many string) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch j.count {

@@ -1,4 +1,4 @@
-package tap
+package rpc
 
 // This file reads and writes the JSON-RPC envelope.
 
@@ -135,7 +135,7 @@ func FindID(head, tail []byte) (id int64, ok bool) {
 		case "method":
 			request = !isBlank(value)
 		case "id":
-			id, ok = ParseID(value)
+			id, ok = raw.Whole(value)
 		}
 		return true
 	})
@@ -154,7 +154,7 @@ func FindID(head, tail []byte) (id int64, ok bool) {
 	}
 	switch string(bytes.TrimSpace(after[n:])) {
 	case `}`, `,"jsonrpc":"2.0"}`:
-		return ParseID(after[:n])
+		return raw.Whole(after[:n])
 	}
 	return 0, false
 }
@@ -194,7 +194,7 @@ func Encode(id int64, method string, params []byte) []byte {
 }
 
 // Request returns the line of the call's request.
-func (s *Slot) Request() []byte { return Encode(s.id, s.Method, s.Params) }
+func (c *Call) Request() []byte { return Encode(c.id, c.Method, c.Params) }
 
 // CallParams returns the parameters of a tool call. meta are members of its
 // metadata, to which a token is added that is not 0. The arguments are checked

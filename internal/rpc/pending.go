@@ -1,0 +1,136 @@
+// Package rpc matches what a server sends with the calls that wait for it, and
+// reads and writes the JSON-RPC envelope. Results are handed over as they came:
+// whoever called decodes them, once and leniently.
+package rpc
+
+import (
+	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// A Pending matches what a server sends with the calls that wait for it. All
+// methods may be called concurrently. The zero value is ready for use.
+type Pending struct {
+	// ToolsChanged, if not nil, is called for each notification that the list
+	// of tools has changed. It must not block.
+	ToolsChanged func()
+
+	mu     sync.Mutex
+	last   int64           // id
+	calls  map[int64]*Call // by request id
+	tokens map[int64]*Call // by progress token
+}
+
+// Expect gives the call its id and waits for its answer, before its request is
+// sent.
+func (b *Pending) Expect(call *Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.calls == nil {
+		b.calls, b.tokens = map[int64]*Call{}, map[int64]*Call{}
+	}
+	b.last++
+	call.id = b.last
+	b.calls[call.id] = call
+	if call.Token != 0 {
+		b.tokens[call.Token] = call
+	}
+}
+
+// Forget ends the wait for an answer, however the call ended. An answer that
+// comes later is ignored, and so is its progress.
+func (b *Pending) Forget(call *Call) {
+	b.take(call.id)
+}
+
+func (b *Pending) take(id int64) *Call {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	call := b.calls[id]
+	if call != nil {
+		delete(b.calls, id)
+		delete(b.tokens, call.Token)
+	}
+	return call
+}
+
+// Waiting returns the ids of the calls without an answer, in no order.
+func (b *Pending) Waiting() []int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	ids := make([]int64, 0, len(b.calls))
+	for id := range b.calls {
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// Fail ends the call with the id, if it waits, with an error.
+func (b *Pending) Fail(id int64, err error) bool {
+	call := b.take(id)
+	if call == nil {
+		return false
+	}
+	call.err = err
+	close(call.done)
+	return true
+}
+
+// Receive takes one message of the server and returns the reply that it asks
+// for, nil for none. release is nil when the message's bytes are the caller's
+// to reuse: what is needed is copied then. Otherwise the bytes become the
+// answer's if Receive reports that it took them, until release is called.
+func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
+	switch {
+	case m.Method != "" && m.ID != nil:
+		return m.reply(), false
+	case m.Method == "notifications/progress":
+		b.progress(m.Params)
+	case m.Method == "notifications/tools/list_changed":
+		if b.ToolsChanged != nil {
+			b.ToolsChanged()
+		}
+	case m.Method == "":
+		id, ok := raw.Whole(m.ID)
+		if !ok {
+			return nil, false
+		}
+		call := b.take(id)
+		if call == nil {
+			return nil, false // a duplicate, a late answer, or none of ours
+		}
+		call.answer = Response{Result: m.Result, Error: m.Error, release: release}
+		if raw.Null(m.Error) {
+			call.answer.Error = nil
+		} else {
+			call.answer.Result = nil
+		}
+		if took = release != nil; !took {
+			call.answer.Result = clone(call.answer.Result)
+			call.answer.Error = clone(call.answer.Error)
+		}
+		close(call.done)
+	}
+	return nil, took
+}
+
+func clone(b []byte) []byte {
+	if b == nil {
+		return nil
+	}
+	return append(make([]byte, 0, len(b)), b...)
+}
+
+func (b *Pending) progress(params []byte) {
+	token, ok := raw.Whole(raw.Member(params, "progressToken"))
+	if !ok {
+		return
+	}
+	b.mu.Lock()
+	call := b.tokens[token]
+	b.mu.Unlock()
+	if call != nil && call.Progress != nil {
+		call.Progress(params)
+	}
+}
