@@ -3,7 +3,6 @@ package mcp
 // This file reaches a server by its URL.
 
 import (
-	"bytes"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 )
 
@@ -85,98 +83,7 @@ func (c *Connection) reach() (transport, error) {
 	return streamable.New(config), nil
 }
 
-// mirrors reports whether calls repeat arguments in headers.
-func (c *Connection) mirrors() bool {
+// repeatsArguments reports whether calls repeat arguments in headers.
+func (c *Connection) repeatsArguments() bool {
 	return c.server.URL != "" && c.hello.ProtocolVersion >= statelessVersion
-}
-
-// A mirror is an argument that a call repeats in a header, for gateways that
-// do not read bodies (x-mcp-header in the tool's schema).
-type mirror struct {
-	header string
-	path   []string // of the argument
-}
-
-// mirrorsOf returns the arguments that the schema wants repeated. On an error
-// the tool must not be used: the specification says so, since a gateway might
-// decide on a header that the server does not mean.
-func mirrorsOf(schema []byte) ([]mirror, error) {
-	var (
-		mirrors []mirror
-		seen    = map[string]bool{}
-		walk    func(schema []byte, path []string) error
-	)
-	walk = func(schema []byte, path []string) error {
-		for name, property := range raw.Members(raw.Member(schema, "properties")) {
-			path := append(slices.Clip(path), string(name))
-			if header := raw.Member(property, "x-mcp-header"); header != nil {
-				value, _ := raw.String(header)
-				switch lower := strings.ToLower(value); {
-				case !isHeaderName(value):
-					return fmt.Errorf("the x-mcp-header of its property %q is no header name", strings.Join(path, "."))
-				case seen[lower]:
-					return fmt.Errorf("two of its properties have the x-mcp-header %q", value)
-				case !isPrimitive(raw.Member(property, "type")):
-					return fmt.Errorf("its property %q has an x-mcp-header but is no string, integer or boolean", strings.Join(path, "."))
-				default:
-					seen[lower] = true
-				}
-				mirrors = append(mirrors, mirror{header: http.CanonicalHeaderKey("Mcp-Param-" + value), path: path})
-			}
-			if err := walk(property, path); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	if !bytes.Contains(schema, []byte("x-mcp-header")) {
-		return nil, nil
-	}
-	err := walk(schema, nil)
-	return mirrors, err
-}
-
-// isPrimitive reports whether a schema's type is one that a header may carry.
-// Number is none, since its text is not the same everywhere.
-func isPrimitive(kind []byte) bool {
-	switch string(kind) {
-	case `"string"`, `"integer"`, `"boolean"`:
-		return true
-	}
-	return false
-}
-
-// headerOf returns the headers that repeat arguments of one call.
-func headerOf(mirrors []mirror, arguments []byte) http.Header {
-	header := http.Header{}
-	for _, m := range mirrors {
-		value := arguments
-		for _, name := range m.path {
-			value = raw.Member(value, name)
-		}
-		if text, ok := headerText(value); ok {
-			header[m.header] = []string{streamable.HeaderValue(text)}
-		}
-	}
-	return header
-}
-
-func headerText(value []byte) (text string, ok bool) {
-	if raw.Null(value) {
-		return "", false
-	}
-	switch value[0] {
-	case '"':
-		return raw.String(value)
-	case '{', '[':
-		return "", false
-	case 't', 'f':
-		return string(value), true
-	}
-	// 1e3 and 1.0 are whole numbers, too, and a server compares them as such.
-	const maxSafe = 1<<53 - 1
-	if f, err := strconv.ParseFloat(string(value), 64); err == nil && f >= -maxSafe && f <= maxSafe && f == float64(int64(f)) {
-		return strconv.FormatInt(int64(f), 10), true
-	}
-	return string(value), true
 }

@@ -955,7 +955,7 @@ func TestHTTPLimits(t *testing.T) {
 }
 
 // Tools may want arguments repeated in headers (x-mcp-header).
-func TestHTTPMirroredArguments(t *testing.T) {
+func TestHTTPParameterHeaders(t *testing.T) {
 	schema := `{"type":"object","properties":{
 		"region":{"type":"string","x-mcp-header":"Region"},
 		"count":{"type":"integer","x-mcp-header":"Count"},
@@ -1004,13 +1004,13 @@ func TestHTTPMirroredArguments(t *testing.T) {
 	} {
 		_, err := call(t, c, test.arguments)
 		require.NoError(t, err)
-		mirrored := map[string]string{}
+		repeated := map[string]string{}
 		for name, values := range *got.Load() {
 			if param, ok := strings.CutPrefix(name, "Mcp-Param-"); ok {
-				mirrored[param] = values[0]
+				repeated[param] = values[0]
 			}
 		}
-		assert.Equal(t, test.want, mirrored, test.arguments)
+		assert.Equal(t, test.want, repeated, test.arguments)
 	}
 	t.Run("the official SDK", func(t *testing.T) {
 		s := sdk.NewServer(&sdk.Implementation{Name: "official", Version: "1"}, nil)

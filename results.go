@@ -11,14 +11,15 @@ import (
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/schema"
+	"github.com/seed94b59a13/mcp/internal/streamable"
 )
 
 // handler returns the Handler of a tool.
 func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
 	name := tool.ServerTool // the closure holds what it needs, not the tool
-	var mirrors []mirror
-	if c.mirrors() {
-		mirrors, _ = mirrorsOf(tool.ServerSchema)
+	var params *streamable.Params
+	if c.repeatsArguments() {
+		params, _ = streamable.ReadParams(tool.ServerSchema)
 	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 		failed := func(err error) (ToolResult, error) {
@@ -34,9 +35,7 @@ func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context,
 			return failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 		}
 		call := rpc.NewCall("tools/call", nil)
-		if len(mirrors) > 0 {
-			call.Header = headerOf(mirrors, arguments)
-		}
+		call.Header = params.Header(arguments)
 		ctx, done := c.follow(ctx, call)
 		defer done()
 		call.Params = rpc.CallParams(name, arguments, call.Token, c.meta, meta)

@@ -217,7 +217,7 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
-		case !isHeaderName(name):
+		case !streamable.IsHeaderName(name):
 			fault("Headers: %q is not a header name", name)
 		case !isHeaderValue(s.Headers[name]):
 			fault("Headers: the value of %q has a character that a header cannot have", name)
@@ -260,15 +260,6 @@ func (s Server) checkLimits(fault func(string, ...any)) {
 // protocolHeaders may not be configured. The last two make net/http send a
 // POST again by itself when a connection breaks, and a tool may run twice.
 var protocolHeaders = []string{"Content-Type", "Accept", "Host", "Content-Length", "Transfer-Encoding", "Last-Event-Id", "Idempotency-Key", "X-Idempotency-Key"}
-
-func isHeaderName(name string) bool {
-	for i := range len(name) {
-		if c := name[i]; !isNameByte(c) && strings.IndexByte("!#$%&'*+.^`|~", c) < 0 { // RFC 9110, section 5.6.2
-			return false
-		}
-	}
-	return name != ""
-}
 
 func isHeaderValue(value string) bool {
 	for i := range len(value) {

@@ -14,6 +14,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/schema"
+	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -26,7 +27,7 @@ type listing struct {
 	hash     uint64 // of the answers
 
 	server  *Server
-	mirrors bool // calls repeat arguments in headers
+	headers bool // calls repeat arguments in headers
 	seed    maphash.Seed
 	last    *listing          // the one before, or an empty one
 	next    int               // the index there of the tool that is expected next
@@ -44,7 +45,7 @@ type listing struct {
 
 // newListing returns an empty listing that follows the last one.
 func (c *Connection) newListing(last *listing) *listing {
-	return &listing{server: &c.server, mirrors: c.mirrors(), seed: c.seed, last: last}
+	return &listing{server: &c.server, headers: c.repeatsArguments(), seed: c.seed, last: last}
 }
 
 // grow makes room for about as many tools as there were last time.
@@ -214,8 +215,8 @@ func (l *listing) add(e *toolEntry) {
 			return
 		}
 	}
-	if l.mirrors {
-		if _, err := mirrorsOf(tool.ServerSchema); err != nil {
+	if l.headers {
+		if _, err := streamable.ReadParams(tool.ServerSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return
 		}
