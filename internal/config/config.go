@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -40,9 +39,9 @@ type Entry struct {
 // is no object or has no place for servers.
 func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	plain := withoutComments(text)
-	at, err := raw.Object(plain, func(_, _ []byte) bool { return true })
-	if err == nil && len(bytes.TrimSpace(plain[at:])) > 0 {
+	json := plain(text)
+	at, err := raw.Object(json, func(_, _ []byte) bool { return true })
+	if err == nil && len(bytes.TrimSpace(json[at:])) > 0 {
 		err = raw.ErrSyntax
 	}
 	if err != nil {
@@ -54,7 +53,7 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 		lookup = func(string) (string, bool) { return "", false }
 	}
 	f := file{lookup: lookup, keys: map[string]string{}}
-	for name, value := range raw.Members(plain) {
+	for name, value := range raw.Members(json) {
 		f.read(string(name), value)
 		if string(name) == "mcp" { // the settings of VS Code
 			for name, value := range raw.Members(value) {
@@ -66,30 +65,6 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 		return nil, errors.New(`mcp config has neither "mcpServers" nor "servers"`)
 	}
 	return f.entries, nil
-}
-
-// What may stand between tokens but is not JSON, and the strings in which it
-// may stand for itself.
-var (
-	comment = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/`)
-	comma   = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*"|,\s*[}\]]`)
-)
-
-// withoutComments returns a copy of text in which spaces stand for comments and
-// for a comma before a closing bracket, so that positions stay the same.
-func withoutComments(text []byte) []byte {
-	text = comment.ReplaceAllFunc(text, func(token []byte) []byte {
-		if token[0] == '/' {
-			return bytes.Repeat([]byte(" "), len(token))
-		}
-		return token
-	})
-	return comma.ReplaceAllFunc(text, func(token []byte) []byte {
-		if token[0] == ',' {
-			return append([]byte(" "), token[1:]...)
-		}
-		return token
-	})
 }
 
 // A file collects what a file says.
