@@ -15,6 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/handshake"
+	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -85,7 +86,7 @@ type refusedVersion struct {
 // server which versions it speaks (server/discover).
 func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
 	step := "starting"
-	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}), listed: &listing{}}
+	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}), listed: &toolList{List: &listing.List{}}}
 	c.pending = &rpc.Pending{ToolsChanged: c.toolsChanged}
 	defer func() {
 		if err == nil {

@@ -210,7 +210,7 @@ type Connection struct {
 	changes atomic.Int64  // announcements so far
 
 	mu         sync.Mutex
-	listed     *listing       // the last one that succeeded; an empty one before
+	listed     *toolList      // the last one that succeeded; an empty one before
 	listNumber int            // of the refresh that listed is from
 	listing    *refresh       // the latest; nil before the first
 	background sync.WaitGroup // listings and notices
@@ -252,7 +252,7 @@ func (c *Connection) Tools() []Tool {
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
 	c.mu.Lock()
-	warnings := slices.Clone(c.listed.warnings)
+	warnings := slices.Clone(c.listed.Warnings)
 	c.mu.Unlock()
 	return append(warnings, c.transport.Warnings()...)
 }

@@ -5,24 +5,15 @@ package mcp
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"hash/maphash"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
+	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/streamable"
 )
-
-const (
-	maxListBytes = 64 << 20 // over all pages
-	maxTools     = 20_000
-	maxPages     = 1_000
-	maxWarnings  = 100
-	maxRestarts  = 3 // of a listing whose session was lost between two pages
-)
-
-// hashFactor makes the order of pages count.
-const hashFactor = 0x9e3779b97f4a7c15
 
 const stepListing = "listing tools"
 
@@ -120,6 +111,12 @@ func (c *Connection) refresh(ctx context.Context) error {
 	return err
 }
 
+// A toolList is a list of tools with what tells the next one from it.
+type toolList struct {
+	*listing.List
+	tools []Tool
+}
+
 // list lists the tools. Of two listings that overlap the later one counts.
 func (c *Connection) list(ctx context.Context, number int) error {
 	capabilities := c.hello.Capabilities
@@ -129,89 +126,59 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	c.mu.Lock()
 	last := c.listed
 	c.mu.Unlock()
-	l, err := c.pages(ctx, last)
+	config := listing.Config{
+		Server: c.server.Name,
+		Keep:   c.server.Tools,
+		Leave:  c.server.ExcludeTools,
+		Name:   func(tool string) string { return ToolName(c.server.Name, tool) },
+		Seed:   c.seed,
+		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
+			call := rpc.NewCall("tools/list", rpc.ListParams(cursor, c.meta))
+			response, err := c.call(ctx, call)
+			return response, call.Generation, err
+		},
+	}
+	if c.repeatsArguments() {
+		config.Refuse = func(schema []byte) error {
+			_, err := streamable.ReadParams(schema)
+			return err
+		}
+	}
+	list, tools, err := listing.Read(ctx, config, last.List)
+	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
+		return c.refusal(*refusal)
+	}
 	if err != nil {
 		return err
+	}
+	now := last
+	if list != last.List {
+		now = &toolList{list, c.tools(tools, last.tools)}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if number > c.listNumber {
-		c.listed, c.listNumber = l, number
+		c.listed, c.listNumber = now, number
 	}
 	return nil
 }
 
-// pages asks for one page after the other. It returns last if nothing has
-// changed since.
-func (c *Connection) pages(ctx context.Context, last *listing) (*listing, error) {
-	var (
-		l        = c.newListing(last)
-		cursor   string
-		cursors  = map[string]bool{}
-		size     int
-		session  int // that the pages are from
-		restarts int
-	)
-	for page := 1; ; page++ {
-		call := rpc.NewCall("tools/list", rpc.ListParams(cursor, c.meta))
-		answer, err := c.call(ctx, call)
-		if err != nil {
-			return nil, err
-		}
-		// A cursor of a session that was lost means nothing to its successor.
-		if page > 1 && call.Generation != session {
-			answer.Release()
-			if restarts++; restarts > maxRestarts {
-				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
-			}
-			l, page, size, cursor = c.newListing(last), 0, 0, ""
-			clear(cursors)
+// tools makes what a list says public, and takes over what was there before.
+func (c *Connection) tools(listed []listing.Tool, last []Tool) []Tool {
+	tools := make([]Tool, len(listed))
+	for i := range listed {
+		t, tool := &listed[i], &tools[i]
+		if t.Reused >= 0 {
+			*tool = last[t.Reused]
 			continue
 		}
-		session = call.Generation
-		if answer.Error != nil {
-			refusal := rpc.ParseError(answer.Error)
-			answer.Release()
-			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
-				break
-			}
-			return nil, c.refusal(refusal)
+		*tool = Tool{
+			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
+			Server: c.server.Name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
+			Title: t.Title, OutputSchema: t.OutputSchema,
+			Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
 		}
-		size += len(answer.Result)
-		// Most lists have one page. What is unchanged then is not read at all.
-		l.hash = l.hash*hashFactor + maphash.Bytes(c.seed, answer.Result)
-		if l.hash == last.hash && last.tools != nil {
-			answer.Release()
-			return last, nil
-		}
-		if page == 1 {
-			l.grow()
-		}
-		cursor = l.page(answer.Result)
-		answer.Release()
-		if cursor == "" {
-			break
-		}
-		if size > maxListBytes {
-			l.warn("the list of tools is longer than %d bytes: the rest is left out", maxListBytes)
-			break
-		}
-		if cursors[cursor] {
-			l.warn("the list of tools comes back to a page that was there before: it is taken to end here")
-			break
-		}
-		if page == maxPages {
-			l.warn("the list of tools has more than %d pages: the rest is left out", maxPages)
-			break
-		}
-		cursors[cursor] = true
+		tool.Handler = c.handler(tool, t.Plan)
 	}
-	l.finish()
-	for i := range l.tools {
-		if tool := &l.tools[i]; tool.Handler == nil {
-			tool.Handler = c.handler(*tool, l.plans[i])
-		}
-	}
-	l.plans = nil
-	return l, nil
+	return tools
 }

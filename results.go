@@ -15,7 +15,7 @@ import (
 )
 
 // handler returns the Handler of a tool.
-func (c *Connection) handler(tool Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
+func (c *Connection) handler(tool *Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
 	name := tool.ServerTool // the closure holds what it needs, not the tool
 	var params *streamable.Params
 	if c.repeatsArguments() {

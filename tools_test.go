@@ -153,13 +153,13 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 		`dropped entry 1 of the list of tools: it has no name`,
 		`dropped entry 2 of the list of tools: it has no name`,
 		`dropped entry 3 of the list of tools: it has no name`,
-		`dropped entry 7 of the list of tools: it is no object`,
-		`dropped entry 8 of the list of tools: it is no object`,
-		`dropped entry 9 of the list of tools: it is no object`,
+		`dropped entry 7 of the list of tools: it is not an object`,
+		`dropped entry 8 of the list of tools: it is not an object`,
+		`dropped entry 9 of the list of tools: it is not an object`,
 		`dropped tool "run": the list has "run" before it, under the same name`,
 		`left out tool "app": the server means it for its user interface, not for a model`,
-		`left out the output schema of tool "odd output": it is no object`,
-		`the list of tools goes on after a cursor that is no text: the rest is left out`,
+		`left out the output schema of tool "odd output": it is not an object`,
+		`the list of tools goes on after a cursor that is not a text: the rest is left out`,
 		`left out tool "task": it can only be called as a task, which is not supported`,
 	} {
 		assert.Contains(t, warnings, want)
@@ -173,19 +173,20 @@ func TestBadEntriesCostThemselves(t *testing.T) {
 func TestWarningsAreBounded(t *testing.T) {
 	_, warnings := listTools(t, `{"tools":[`+strings.Repeat(`null,`, 149)+`null]}`)
 	require.Len(t, warnings, 101)
-	assert.Equal(t, "dropped entry 99 of the list of tools: it is no object", warnings[99])
+	assert.Equal(t, "dropped entry 99 of the list of tools: it is not an object", warnings[99])
 	assert.Equal(t, "and 50 more warnings about the list of tools", warnings[100])
 }
 
 func TestOddPages(t *testing.T) {
 	for page, want := range map[string][]string{
 		`{"tools":null}`:         nil,
-		`{}`:                     nil,
+		`{}`:                     {"a page of the list of tools has no list in it"},
+		`null`:                   {"a page of the list of tools has no list in it"},
 		`{"tools":{"name":"x"}}`: {"a page of the list of tools has no list in it"},
 		`"tools"`:                {"a page of the list of tools has no list in it"},
 		`[{"name":"a"}]`:         nil,
 		`{"tools":[{"name":"a"}],"nextCursor":{}}`:   nil,
-		`{"tools":[{"name":"a"}],"nextCursor":2}`:    {"the list of tools goes on after a cursor that is no text: the rest is left out"},
+		`{"tools":[{"name":"a"}],"nextCursor":2}`:    {"the list of tools goes on after a cursor that is not a text: the rest is left out"},
 		`{"tools":[{"name":"a"}],"nextCursor":""}`:   nil,
 		`{"tools":[{"name":"a"}],"nextCursor":null}`: nil,
 	} {
@@ -216,6 +217,8 @@ func TestPages(t *testing.T) {
 	}{
 		"all": {`{"":{"tools":[{"name":"a"},{"name":"b"}],"nextCursor":"p2"},"p2":{"tools":[],"nextCursor":"p3=="},"p3==":{"tools":[{"name":"d"}]}}`,
 			[]string{"a", "b", "d"}, nil, ""},
+		"a cursor in snake case": {`{"":{"tools":[{"name":"a"}],"next_cursor":"x"},"x":{"tools":[{"name":"b"}]}}`,
+			[]string{"a", "b"}, nil, ""},
 		"a cursor that repeats": {`{"":{"tools":[{"name":"a"}],"nextCursor":"x"},"x":{"tools":[{"name":"b"}],"nextCursor":"x"}}`,
 			[]string{"a", "b"}, []string{again}, ""},
 		"a cycle": {`{"":{"tools":[{"name":"a"}],"nextCursor":"x"},"x":{"tools":[{"name":"b"}],"nextCursor":"y"},"y":{"tools":[{"name":"c"}],"nextCursor":"x"}}`,
@@ -376,4 +379,30 @@ func TestServersWithoutTools(t *testing.T) {
 			assert.NoError(t, connection.RefreshTools(t.Context()))
 		})
 	}
+}
+
+// Other libraries write members in another case, or by the names of the APIs of
+// models. Nothing of a tool vanishes for that, and what is written as the
+// specification wants it counts before it.
+func TestMembersInOtherCase(t *testing.T) {
+	const schema = `{"type":"object","properties":{"a":{"type":"string"}}}`
+	for entry, want := range map[string]string{
+		`{"name":"x","input_schema":` + schema + `}`:                                 schema,
+		`{"Name":"x","InputSchema":` + schema + `}`:                                  schema,
+		`{"name":"x","inputschema":` + schema + `}`:                                  schema,
+		`{"name":"x","parameters":` + schema + `}`:                                   schema,
+		`{"name":"x","inputSchema":` + schema + `,"parameters":{"type":"object"}}`:   schema,
+		`{"name":"x","input_schema":{"type":"object"},"inputSchema":` + schema + `}`: schema,
+		`{"name":"x","inputSchema":{"type":"object"},"input_schema":` + schema + `}`: `{"type":"object","properties":{}}`,
+		`{"name":"x","INPUT__SCHEMAS":` + schema + `,"inputSchem":` + schema + `}`:   `{"type":"object","properties":{}}`,
+	} {
+		tools, _ := listTools(t, `{"tools":[`+entry+`]}`)
+		require.Len(t, tools, 1, entry)
+		assert.Equal(t, want, string(tools[0].InputSchema), entry)
+	}
+	tools, _ := listTools(t, `{"Tools":[{"name":"x","Title":"A","Description":"B","output_schema":{"type":"object"}}]}`)
+	require.Len(t, tools, 1)
+	assert.Equal(t, "A", tools[0].Title)
+	assert.Equal(t, "Tool x from the MCP server test. B", tools[0].Description)
+	assert.Equal(t, `{"type":"object"}`, string(tools[0].OutputSchema))
 }

@@ -349,6 +349,27 @@ func Member(object []byte, name string) []byte {
 	return found
 }
 
+// Named reports whether a member's name is want, which is in camelCase, also
+// where a server writes it in another case or with underscores.
+func Named(name []byte, want string) bool {
+	if string(name) == want {
+		return true
+	}
+	if len(name) < len(want) || len(name) > 2*len(want) {
+		return false
+	}
+	for _, c := range name {
+		if c == '_' || c == '-' {
+			continue
+		}
+		if want == "" || c|0x20 != want[0]|0x20 {
+			return false
+		}
+		want = want[1:]
+	}
+	return want == ""
+}
+
 // Null reports whether value is absent or the JSON null.
 func Null(value []byte) bool {
 	return len(value) == 0 || string(value) == "null"

@@ -1,4 +1,4 @@
-package mcp
+package listing
 
 // This file reads the entries of a list of tools.
 
@@ -10,98 +10,123 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/schema"
-	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// A listing collects the tools of all pages. What is not of use afterwards is
-// gone when it is finished.
-type listing struct {
-	tools    []Tool
-	entries  []uint64 // hashes of what each tool was made of; 0 if there was a warning about it
-	warnings []string
-	hash     uint64 // of the answers
+// A Tool is what a list says of one tool.
+type Tool struct {
+	Reused int // the index in the last list of the tool that this is, unchanged; -1 for a new one. A reused one has nothing else
 
-	server  *Server
-	headers bool // calls repeat arguments in headers
-	seed    maphash.Seed
-	last    *listing          // the one before, or an empty one
+	Name         string // that the model sees
+	ServerTool   string // the server's own
+	Title        string
+	Description  string
+	InputSchema  json.RawMessage
+	ServerSchema json.RawMessage // nil where there is none
+	OutputSchema json.RawMessage // nil where there is none
+	Annotations  *Annotations    // nil where there are none
+	Fingerprint  string
+	Plan         *schema.Plan // for the arguments
+}
+
+// Annotations are what a server says of a tool; nil means that it does not say.
+type Annotations struct {
+	ReadOnly    *bool
+	Destructive *bool
+	Idempotent  *bool
+	OpenWorld   *bool
+}
+
+// A reader collects the tools of all pages.
+type reader struct {
+	Config
+	list  *List
+	tools []Tool
+
+	last    *List             // the one before, or an empty one
 	next    int               // the index there of the tool that is expected next
 	known   map[uint64]int    // the indexes there, by entry; nil before it is needed
-	strange int               // entries in a row that are not there
+	unknown int               // entries in a row that are not there
 	index   int               // of the next entry
 	names   map[string]string // by Tool.Name, the server's names of the tools kept
-	matched map[string]bool   // the entries of Server.Tools and ExcludeTools that matched
-	plans   []*schema.Plan    // for the arguments of each tool; nil where it has a Handler
+	matched map[string]bool   // the entries of Keep and Leave that matched
 	more    int               // warnings left out
 	full    bool              // maxTools are there
 	hidden  int               // characters that were removed from the tool at hand
 	scratch []byte            // for what is put together
 }
 
-// newListing returns an empty listing that follows the last one.
-func (c *Connection) newListing(last *listing) *listing {
-	return &listing{server: &c.server, headers: c.repeatsArguments(), seed: c.seed, last: last}
+func newReader(config Config, last *List) *reader {
+	return &reader{Config: config, list: &List{}, last: last}
 }
 
 // grow makes room for about as many tools as there were last time.
-func (l *listing) grow() {
-	size := len(l.last.tools)
+func (l *reader) grow() {
+	size := len(l.last.entries)
 	l.tools = make([]Tool, 0, size)
-	l.entries = make([]uint64, 0, size)
+	l.list.entries = make([]entry, 0, size)
 	l.names = make(map[string]string, size)
 	l.matched = map[string]bool{}
-	l.plans = make([]*schema.Plan, 0, size)
 }
 
-// maxStrange is how many entries in a row may be new before all that follow are
+// maxUnknown is how many entries in a row may be new before all that follow are
 // taken to be.
-const maxStrange = 64
+const maxUnknown = 64
 
-func (l *listing) warn(format string, args ...any) {
-	if len(l.warnings) == maxWarnings {
+func (l *reader) warn(format string, args ...any) {
+	if len(l.list.Warnings) == maxWarnings {
 		l.more++
 		return
 	}
-	l.warnings = append(l.warnings, fmt.Sprintf(format, args...))
+	l.list.Warnings = append(l.list.Warnings, fmt.Sprintf(format, args...))
 }
 
 // clean returns what the server says without what a model must not see.
-func (l *listing) clean(s string) string {
+func (l *reader) clean(s string) string {
 	s, n := text.Prompt(s)
 	l.hidden += n
 	return s
 }
 
 // page takes the tools of one page and returns the cursor of the next.
-func (l *listing) page(result []byte) (next string) {
-	if raw.Null(result) {
-		return ""
-	}
-	c := raw.Read(result)
-	if c.Kind() != '{' {
-		l.list(c) // the list itself
-	}
-	for name := range c.Object() {
-		switch string(name) {
-		case "tools":
-			l.list(c)
-		case "nextCursor":
-			value := c.Value()
-			var ok bool
-			if next, ok = raw.String(value); !ok && !raw.Empty(value) {
-				l.warn("the list of tools goes on after a cursor that is no text: the rest is left out")
+func (l *reader) page(result []byte) (next string) {
+	var cursor []byte
+	tools := false
+	if !raw.Null(result) {
+		c := raw.Read(result)
+		if tools = c.Kind() == '['; tools {
+			l.take(c) // the list itself
+		}
+		for name := range c.Object() {
+			switch {
+			case raw.Named(name, "tools"):
+				tools = true
+				l.take(c)
+			case raw.Named(name, "nextCursor"):
+				cursor = c.Value()
+			case string(name) == "ttlMs": // protocol 2026-07-28
+				ms, _ := raw.Whole(c.Value())
+				l.list.Fresh = time.Duration(min(ms, maxFresh.Milliseconds())) * time.Millisecond
 			}
 		}
+	}
+	if !tools {
+		l.warn("a page of the list of tools has no list in it")
+	}
+	next, ok := raw.String(cursor)
+	if !ok && !raw.Empty(cursor) {
+		l.warn("the list of tools goes on after a cursor that is not a text: the rest is left out")
 	}
 	return next
 }
 
-func (l *listing) list(c *raw.Cursor) {
+// take takes the tools of the list at hand.
+func (l *reader) take(c *raw.Cursor) {
 	if kind := c.Kind(); kind != '[' && kind != 'n' {
 		l.warn("a page of the list of tools has no list in it")
 	}
@@ -112,7 +137,7 @@ func (l *listing) list(c *raw.Cursor) {
 
 // entry takes one tool of a list. Whatever is wrong with it costs only the
 // tool, and a wrong optional member only the member.
-func (l *listing) entry(c *raw.Cursor) {
+func (l *reader) entry(c *raw.Cursor) {
 	if len(l.tools) == maxTools {
 		if !l.full {
 			l.full = true
@@ -124,17 +149,17 @@ func (l *listing) entry(c *raw.Cursor) {
 	l.index++
 	start := c.At()
 	var hash uint64
-	if len(l.last.tools) > 0 {
-		if hash = maphash.Bytes(l.seed, c.Value()); l.again(hash) {
+	if len(l.last.entries) > 0 {
+		if hash = maphash.Bytes(l.Seed, c.Value()); l.reuse(hash) {
 			return
 		}
 		c.Back(start)
 	}
 	if c.Kind() != '{' {
-		l.warn("dropped entry %d of the list of tools: it is no object", e.index)
+		l.warn("dropped entry %d of the list of tools: it is not an object", e.index)
 		return
 	}
-	kept, warned := len(l.tools), len(l.warnings)+l.more
+	kept, warned := len(l.tools), len(l.list.Warnings)+l.more
 	for name := range c.Object() {
 		e.member(name, c)
 	}
@@ -143,47 +168,48 @@ func (l *listing) entry(c *raw.Cursor) {
 		return
 	}
 	switch {
-	case len(l.warnings)+l.more > warned:
+	case len(l.list.Warnings)+l.more > warned:
 		hash = 0
 	case hash == 0:
-		hash = maphash.Bytes(l.seed, c.Since(start))
+		hash = maphash.Bytes(l.Seed, c.Since(start))
 	}
-	l.entries = append(l.entries, hash)
+	tool := &l.tools[kept]
+	l.list.entries = append(l.list.entries, entry{hash, tool.Name, tool.ServerTool})
 }
 
-// again takes a tool over from the last listing, if there was one with the
+// reuse takes a tool over from the last listing, if there was one with the
 // same entry: of a long list that has changed, most has not.
-func (l *listing) again(hash uint64) bool {
+func (l *reader) reuse(hash uint64) bool {
 	at := l.next
 	l.next++ // this may be the one that has changed
-	if at >= len(l.last.entries) || l.last.entries[at] != hash {
+	if at >= len(l.last.entries) || l.last.entries[at].hash != hash {
 		if l.known == nil {
 			l.known = make(map[uint64]int, len(l.last.entries))
 			for i, entry := range l.last.entries {
-				l.known[entry] = i
+				l.known[entry.hash] = i
 			}
 		}
 		var ok bool
 		if at, ok = l.known[hash]; !ok {
-			if l.strange++; l.strange == maxStrange {
-				l.last = &listing{} // another list: looking on would take longer than it saves
+			if l.unknown++; l.unknown == maxUnknown {
+				l.last = &List{} // another list: looking on would take longer than it saves
 			}
 			return false
 		}
 	}
-	l.strange = 0
-	tool := l.last.tools[at]
-	if _, ok := l.names[tool.Name]; ok || hash == 0 || !l.selected(tool.ServerTool) {
+	l.unknown = 0
+	was := l.last.entries[at]
+	if _, ok := l.names[was.name]; ok || hash == 0 || !l.selected(was.serverTool) {
 		return false
 	}
 	l.next = at + 1
-	l.names[tool.Name] = tool.ServerTool
-	l.tools, l.plans, l.entries = append(l.tools, tool), append(l.plans, nil), append(l.entries, hash)
+	l.names[was.name] = was.serverTool
+	l.tools, l.list.entries = append(l.tools, Tool{Reused: at}), append(l.list.entries, was)
 	return true
 }
 
 // add takes a tool.
-func (l *listing) add(e *toolEntry) {
+func (l *reader) add(e *toolEntry) {
 	name, ok := raw.String(e.name)
 	if !ok || name == "" {
 		l.warn("dropped entry %d of the list of tools: it has no name", e.index)
@@ -200,23 +226,22 @@ func (l *listing) add(e *toolEntry) {
 		l.warn("left out tool %q: it can only be called as a task, which is not supported", name)
 		return
 	}
-	tool := Tool{Name: ToolName(l.server.Name, name), Server: l.server.Name, ServerTool: name}
+	tool := Tool{Reused: -1, Name: l.Name(name), ServerTool: name, Plan: e.plan}
 	if first, ok := l.names[tool.Name]; ok {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
 		return
 	}
 	l.hidden = 0
-	plan := e.plan
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
 	if e.normal == nil {
 		var err error
-		if tool.ServerSchema, tool.InputSchema, plan, err = l.normalize(e.inputSchema); err != nil {
+		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(e.inputSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return
 		}
 	}
-	if l.headers {
-		if _, err := streamable.ReadParams(tool.ServerSchema); err != nil {
+	if l.Refuse != nil {
+		if err := l.Refuse(tool.ServerSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return
 		}
@@ -225,7 +250,7 @@ func (l *listing) add(e *toolEntry) {
 		if e.outputSchema[0] == '{' {
 			tool.OutputSchema = raw.Compact(e.outputSchema)
 		} else {
-			l.warn("left out the output schema of tool %q: it is no object", name)
+			l.warn("left out the output schema of tool %q: it is not an object", name)
 		}
 	}
 	tool.Annotations = e.hints()
@@ -241,11 +266,11 @@ func (l *listing) add(e *toolEntry) {
 	}
 	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
-	l.tools, l.plans = append(l.tools, tool), append(l.plans, plan)
+	l.tools = append(l.tools, tool)
 }
 
 // selected reports whether the Server wants the tool. Exclusion wins.
-func (l *listing) selected(name string) bool {
+func (l *reader) selected(name string) bool {
 	matches := func(entries []string) (any bool) {
 		for _, entry := range entries {
 			if text.Match(entry, name) {
@@ -254,16 +279,16 @@ func (l *listing) selected(name string) bool {
 		}
 		return any
 	}
-	keep := matches(l.server.Tools) || len(l.server.Tools) == 0
-	return !matches(l.server.ExcludeTools) && keep
+	keep := matches(l.Keep) || len(l.Keep) == 0
+	return !matches(l.Leave) && keep
 }
 
 // describe puts a description together.
-func (l *listing) describe(name string, given []byte) string {
+func (l *reader) describe(name string, given []byte) string {
 	s := append(l.scratch[:0], "Tool "...)
 	s = append(s, name...)
 	s = append(s, " from the MCP server "...)
-	s = append(s, l.server.Name...)
+	s = append(s, l.Server...)
 	s = append(s, ". "...)
 	l.scratch = raw.AppendString(s, given)
 	if len(l.scratch) == len(s) {
@@ -274,7 +299,7 @@ func (l *listing) describe(name string, given []byte) string {
 
 // normalize returns the schema as the server gave it, without white space, and
 // its normal form.
-func (l *listing) normalize(given []byte) (server, normal json.RawMessage, plan *schema.Plan, err error) {
+func (l *reader) normalize(given []byte) (server, normal json.RawMessage, plan *schema.Plan, err error) {
 	if !raw.Null(given) {
 		server = bytes.Clone(raw.Repair(given)) // the page is not kept
 	}
@@ -292,13 +317,12 @@ func (l *listing) normalize(given []byte) (server, normal json.RawMessage, plan 
 	return server, normal, plan, nil
 }
 
-// finish tells what concerns the list as a whole, and lets go of the rest but
-// for plans.
-func (l *listing) finish() {
+// finish tells what concerns the list as a whole.
+func (l *reader) finish() {
 	for _, field := range []struct {
 		name    string
 		entries []string
-	}{{"Tools", l.server.Tools}, {"ExcludeTools", l.server.ExcludeTools}} {
+	}{{"Tools", l.Keep}, {"ExcludeTools", l.Leave}} {
 		for _, entry := range field.entries {
 			if !l.matched[entry] {
 				l.warn("the server offers no tool that %q in Server.%s means", entry, field.name)
@@ -306,9 +330,9 @@ func (l *listing) finish() {
 		}
 	}
 	if l.more > 0 {
-		l.warnings = append(l.warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
+		l.list.Warnings = append(l.list.Warnings, fmt.Sprintf("and %d more warnings about the list of tools", l.more))
 	}
-	*l = listing{tools: l.tools, entries: l.entries, warnings: l.warnings, hash: l.hash, plans: l.plans}
+	l.list.read = true
 }
 
 // A toolEntry holds the members of an entry of a list, as they came, and the
@@ -332,13 +356,7 @@ func (e *toolEntry) member(name []byte, c *raw.Cursor) {
 	case "description":
 		e.description = c.Value()
 	case "inputSchema":
-		start := c.At()
-		var n int
-		if e.serverSchema, e.normal, e.plan, n = reader.Read(c.Rest()); n > 0 {
-			c.Back(start + n)
-		} else {
-			e.inputSchema = c.Value()
-		}
+		e.schema(c)
 	case "outputSchema":
 		e.outputSchema = c.Value()
 	case "annotations":
@@ -347,11 +365,45 @@ func (e *toolEntry) member(name []byte, c *raw.Cursor) {
 		e.execution = c.Value()
 	case "_meta":
 		e.meta = c.Value()
+	default:
+		e.otherwise(name, c)
 	}
 }
 
-// reader reads schemas that have nothing to clean.
-var reader = schema.Normalizer{Clean: func(s string) string {
+// otherwise takes a member that is not written as the specification wants it,
+// unless the proper one has come: other libraries write input_schema, and
+// parameters as the APIs of models do.
+func (e *toolEntry) otherwise(name []byte, c *raw.Cursor) {
+	for _, member := range []struct {
+		name  string
+		value *[]byte
+	}{
+		{"name", &e.name}, {"title", &e.title}, {"description", &e.description},
+		{"outputSchema", &e.outputSchema}, {"annotations", &e.annotations},
+	} {
+		if raw.Named(name, member.name) && *member.value == nil {
+			*member.value = c.Value()
+			return
+		}
+	}
+	if (raw.Named(name, "inputSchema") || raw.Named(name, "parameters")) && e.inputSchema == nil && e.normal == nil {
+		e.schema(c)
+	}
+}
+
+func (e *toolEntry) schema(c *raw.Cursor) {
+	start := c.At()
+	e.inputSchema = nil
+	var n int
+	if e.serverSchema, e.normal, e.plan, n = plain.Read(c.Rest()); n > 0 {
+		c.Back(start + n)
+	} else {
+		e.inputSchema = c.Value()
+	}
+}
+
+// plain reads schemas that have nothing to clean.
+var plain = schema.Normalizer{Clean: func(s string) string {
 	s, _ = text.Prompt(s)
 	return s
 }}
@@ -406,7 +458,7 @@ func (e *toolEntry) hints() *Annotations {
 
 // fingerprint digests what a server says of a tool. Each part is preceded by
 // its length, so that no text can move from one to the next unseen.
-func (l *listing) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
+func (l *reader) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
 	if annotations != nil {
 		annotations = raw.Compact(annotations)
 	}
