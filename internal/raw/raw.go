@@ -5,9 +5,9 @@
 // walk over such text at memory speed, allocate only what they return, never
 // recurse, and keep the bytes of numbers and the order of members.
 //
-// Two things that the grammar forbids are accepted, since servers send them:
-// control characters inside strings, and bytes that are not UTF-8. [String]
-// and [Repair] give text without them.
+// Three things that the grammar forbids are accepted, since servers send them:
+// control characters inside strings, bytes that are not UTF-8, and NaN, Infinity
+// and -Infinity as values. [String] and [Repair] give text without them.
 package raw
 
 import (
@@ -18,9 +18,11 @@ import (
 	"math/bits"
 )
 
-// MaxDepth bounds how deeply arrays and objects may nest. Readers that recurse
-// over checked text rely on it.
-const MaxDepth = 1000
+// MaxDepth bounds how deeply arrays and objects may nest, and so what is noted
+// about it. It is far more than a reader that recurses may be given: such a
+// reader counts, or has the text checked by [ScanUpTo], so that one value in a
+// message that nests too deeply costs only itself.
+const MaxDepth = 100_000
 
 // Errors of [Scan].
 var (
@@ -31,9 +33,13 @@ var (
 
 // Scan checks the JSON value at the start of data, after white space, and
 // returns where it ends. What follows the value is not looked at.
-func Scan(data []byte) (end int, err error) {
+func Scan(data []byte) (end int, err error) { return ScanUpTo(data, MaxDepth) }
+
+// ScanUpTo is Scan for a value that nests less than most levels.
+func ScanUpTo(data []byte, most int) (end int, err error) {
 	var (
-		objects [MaxDepth/64 + 1]uint64 // bit d: the container at depth d is an object
+		few     [16]uint64
+		objects = few[:] // bit d: the container at depth d is an object
 		depth   int
 		object  bool // the innermost container is one
 		i       = skipSpace(data, 0)
@@ -48,8 +54,11 @@ func Scan(data []byte) (end int, err error) {
 		case '"':
 			i, err = scanString(data, i)
 		case '{', '[':
-			if depth++; depth >= MaxDepth {
+			if depth++; depth >= most {
 				return i, ErrDepth
+			}
+			if depth/64 == len(objects) {
+				objects = append(objects, 0)
 			}
 			if object = c == '{'; object {
 				objects[depth/64] |= 1 << (depth % 64)
@@ -63,6 +72,10 @@ func Scan(data []byte) (end int, err error) {
 			i, err = scanWord(data, i, "false")
 		case 'n':
 			i, err = scanWord(data, i, "null")
+		case 'N':
+			i, err = scanWord(data, i, "NaN")
+		case 'I':
+			i, err = scanWord(data, i, "Infinity")
 		default:
 			i, err = scanNumber(data, i)
 		}
@@ -491,7 +504,9 @@ func scanNumber(data []byte, i int) (int, error) {
 		return i, ErrSyntax
 	}
 	if data[i] == '-' {
-		i++
+		if i++; i < len(data) && data[i] == 'I' {
+			return scanWord(data, i, "Infinity")
+		}
 	}
 	if i < len(data) && data[i] == '0' {
 		i++

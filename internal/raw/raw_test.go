@@ -181,3 +181,35 @@ func BenchmarkScan(b *testing.B) {
 		})
 	}
 }
+
+// Some servers write numbers that JSON does not have.
+func TestNaN(t *testing.T) {
+	for in, want := range map[string]string{
+		`NaN`:                        `null`,
+		`[NaN,-Infinity , Infinity]`: `[null,null , null]`,
+		`{"NaN":NaN,"s":"NaN,-Infinity\"",` + "\"\xff\":1}": `{"NaN":null,"s":"NaN,-Infinity\"",` + "\"\uFFFD\":1}",
+		`{"a":-Infinity}`: `{"a":null}`,
+		`{"s":"[NaN]"}`:   `{"s":"[NaN]"}`,
+	} {
+		assert.True(t, Valid([]byte(in)), in)
+		assert.Equal(t, in != want, HasNaN([]byte(in)), in)
+		assert.Equal(t, want, string(Repair([]byte(in))), in)
+		for range Members([]byte(in)) { // what steps over values takes them too
+		}
+	}
+	for _, in := range []string{`Nan`, `[NaN1]`, `-Inf`, `{NaN:1}`, `Infinity0`, `+Infinity`, `- Infinity`} {
+		assert.False(t, Valid([]byte(in)), in)
+	}
+	_, err := Scan([]byte(`[Na`))
+	assert.ErrorIs(t, err, ErrShort)
+}
+
+func TestDepth(t *testing.T) {
+	nested := []byte(strings.Repeat(`{"a":[`, 5000) + strings.Repeat(`]}`, 5000))
+	assert.True(t, Valid(nested))
+	assert.Equal(t, len(nested), Skip(nested))
+	for most, want := range map[int]error{10_000: ErrDepth, 10_001: nil} {
+		_, err := ScanUpTo(nested, most)
+		assert.ErrorIs(t, err, want)
+	}
+}

@@ -137,15 +137,21 @@ func hex4(text []byte) (r rune, ok bool) {
 
 // Repair returns value, a checked JSON value, as text that every JSON reader
 // takes: in its strings, bytes that are not UTF-8 and lone surrogates become
-// U+FFFD and control characters are escaped. Everything else keeps its bytes,
-// and a value that needs nothing is returned as it is.
+// U+FFFD and control characters are escaped; in place of values, NaN and the
+// infinities become null. Everything else keeps its bytes, and a value that needs
+// nothing is returned as it is.
 func Repair(value []byte) []byte {
-	if clean(value) {
+	if clean(value) && !HasNaN(value) {
 		return value
 	}
 	out := make([]byte, 0, len(value)+len(value)/8)
 	for i := 0; i < len(value); {
 		if value[i] != '"' {
+			if n := nan(value[i:]); n > 0 {
+				out = append(out, "null"...)
+				i += n
+				continue
+			}
 			out = append(out, value[i])
 			i++
 			continue
@@ -181,6 +187,33 @@ func Repair(value []byte) []byte {
 		i = end
 	}
 	return out
+}
+
+// HasNaN reports whether a value in value, a checked JSON value, is NaN or an
+// infinity.
+func HasNaN(value []byte) bool {
+	if !bytes.Contains(value, []byte("NaN")) && !bytes.Contains(value, []byte("Infinity")) {
+		return false // mostly
+	}
+	for i := 0; i < len(value); i++ {
+		if value[i] == '"' {
+			i = skipString(value, i) - 1
+		} else if nan(value[i:]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nan is the length of the NaN or the infinity that text starts with, 0 where it
+// starts with neither.
+func nan(text []byte) int {
+	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+		if len(text) >= len(word) && text[0] == word[0] && string(text[:len(word)]) == word {
+			return len(word)
+		}
+	}
+	return 0
 }
 
 func clean(value []byte) bool {

@@ -44,7 +44,8 @@ import (
 const (
 	maxLevels  = 10
 	maxInPlace = 8
-	maxChain   = 32 // references that lead to one another
+	maxChain   = 32   // references that lead to one another
+	maxNesting = 1000 // of JSON text that the passes recurse over
 
 	// A normal schema has at most maxGrowth times the bytes of its original,
 	// and maxExtra more.
@@ -100,7 +101,10 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	if out = z.asNormal(schema); out != nil {
 		return out, newPlan(schema, nil), nil
 	}
-	if raw.Valid(schema) {
+	if _, err := raw.ScanUpTo(schema, maxNesting); err == raw.ErrDepth {
+		return json.RawMessage(giveUp), nil, nil
+	}
+	if schema = raw.Repair(schema); raw.Valid(schema) {
 		if short := raw.Compact(schema); len(short) < len(schema) {
 			return z.Normalize(short)
 		}

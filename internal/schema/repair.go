@@ -45,7 +45,10 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 		}
 		arguments = inner
 	}
-	end, err := raw.Scan(arguments)
+	end, err := raw.ScanUpTo(arguments, maxNesting)
+	if err == nil && raw.HasNaN(arguments[:end]) {
+		err = raw.ErrSyntax
+	}
 	if err != nil {
 		return nil, p.refuse(err.Error())
 	}
@@ -69,7 +72,7 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 		return arguments, nil
 	}
 	out := r.apply()
-	if r.decoded && !raw.Valid(out) { // nested too deeply, together
+	if r.decoded && !readable(out) { // nested too deeply, together
 		return arguments, nil
 	}
 	return out, nil
@@ -115,7 +118,7 @@ func (r *repairer) space(at int) int {
 // values around it, strings that were decoded among them.
 func (r *repairer) value(at int, s *shape, depth int) (end int) {
 	c := r.data[at]
-	if t := typeOf(c, ""); t&(isObject|isArray) != 0 && depth < raw.MaxDepth {
+	if t := typeOf(c, ""); t&(isObject|isArray) != 0 && depth < maxNesting {
 		if s == nil || s.allowed&t == 0 {
 			s = &nothing
 		}
@@ -179,7 +182,7 @@ func decode(text []byte, s *shape, depth int) []byte {
 	switch t := typeOfText(inner); {
 	case t&(isObject|isArray) == 0 || s.allowed&t == 0 || inner[0] != '{' && inner[0] != '[':
 		return nil
-	case !raw.Valid(inner):
+	case !readable(inner):
 		return nil
 	}
 	nested := repairer{data: raw.Repair(inner)}
@@ -188,6 +191,12 @@ func decode(text []byte, s *shape, depth int) []byte {
 		return nested.data
 	}
 	return nested.apply()
+}
+
+// readable reports whether text is one JSON value as arguments may be.
+func readable(text []byte) bool {
+	end, err := raw.ScanUpTo(text, maxNesting)
+	return err == nil && end == len(text) && !raw.HasNaN(text)
 }
 
 func (r *repairer) array(at int, s *shape, depth int) (end int) {

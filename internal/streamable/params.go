@@ -18,7 +18,7 @@ import (
 const (
 	maxParams     = 1000
 	maxParamName  = 256
-	maxParamDepth = raw.MaxDepth
+	maxParamDepth = 500 // schemas and their properties nest twice as deep
 )
 
 // Params are the arguments that calls of one tool repeat in parameter headers,
