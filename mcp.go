@@ -92,6 +92,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/handshake"
+	"github.com/seed94b59a13/mcp/internal/progress"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -347,7 +348,7 @@ func (c *Connection) call(ctx context.Context, call *rpc.Call) (rpc.Response, er
 		err = cause
 	} else if ctx.Err() != nil {
 		err = ctx.Err()
-		if quiet := silence(0); errors.As(context.Cause(ctx), &quiet) {
+		if quiet := progress.Silence(0); errors.As(context.Cause(ctx), &quiet) {
 			err = quiet
 		}
 	}
@@ -358,7 +359,7 @@ func (c *Connection) call(ctx context.Context, call *rpc.Call) (rpc.Response, er
 	switch {
 	case notSent:
 		err = fmt.Errorf("%w: %w", ErrNotSent, err)
-	case errors.Is(err, ErrServerStopped), errors.As(err, new(silence)):
+	case errors.Is(err, ErrServerStopped), errors.As(err, new(progress.Silence)):
 		err = fmt.Errorf("%w; the tool may have run", err)
 	}
 	return rpc.Response{}, err

@@ -17,7 +17,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -470,33 +469,6 @@ func TestCallTimeout(t *testing.T) {
 	t.Run("an answer in time", func(t *testing.T) {
 		c := connectTold(t, "told", func(s *mcp.Server) { s.CallTimeout = time.Minute })
 		c.say(t)
-	})
-}
-
-// TestCallTimeoutIsRestarted has the exact times: the clock is a false one.
-func TestCallTimeoutIsRestarted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, update, done := mcp.Follow(t.Context(), time.Second)
-		for range 10 {
-			time.Sleep(999 * time.Millisecond)
-			update(`{"progress":1}`)
-			require.NoError(t, ctx.Err())
-		}
-		time.Sleep(500 * time.Millisecond)
-		update(`{"progress":"malformed"}`)
-		time.Sleep(499 * time.Millisecond)
-		synctest.Wait()
-		require.NoError(t, ctx.Err())
-		time.Sleep(time.Millisecond)
-		synctest.Wait()
-		require.ErrorIs(t, context.Cause(ctx), os.ErrDeadlineExceeded)
-		done()
-
-		ctx, update, done = mcp.Follow(t.Context(), time.Second)
-		done()
-		update(`{"progress":1}`) // late: it must not wind the clock again
-		time.Sleep(time.Hour)
-		assert.Equal(t, context.Canceled, context.Cause(ctx))
 	})
 }
 
