@@ -24,6 +24,10 @@ import (
 // message that nests too deeply costs only itself.
 const MaxDepth = 100_000
 
+// maxName bounds the names that [Object] decodes, in bytes: of those of a
+// message, each that is known is short.
+const maxName = 1 << 10
+
 // Errors of [Scan].
 var (
 	ErrShort  = errors.New("the JSON text ends too early") // more input may complete it
@@ -142,9 +146,9 @@ func Valid(data []byte) bool {
 
 // Object calls member for the names and values of the object at the start of
 // data, in order, until it returns false, and checks what it passes like
-// [Scan]. It fails with ErrSyntax for what is no object. Names are decoded,
-// values are the text between the separators. Both slices alias data, but for
-// a name with escapes.
+// [Scan]. It fails with ErrSyntax for what is not an object. Names are decoded
+// up to a length that none which anybody looks for has; values are the text
+// between the separators. Both slices alias data, but for a name with escapes.
 func Object(data []byte, member func(name, value []byte) bool) (end int, err error) {
 	i := skipSpace(data, 0)
 	at := func(c byte) bool {
@@ -171,7 +175,7 @@ func Object(data []byte, member func(name, value []byte) bool) (end int, err err
 			return i, err
 		}
 		name := data[start : i-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
+		if len(name) <= maxName && bytes.IndexByte(name, '\\') >= 0 {
 			name = appendText(nil, name)
 		}
 		if i = skipSpace(data, i); !at(':') {

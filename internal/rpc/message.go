@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"iter"
 	"strconv"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -27,10 +28,19 @@ type Message struct {
 var ErrNoMessage = errors.New("the JSON text is not a JSON-RPC message")
 
 // Parse reads the message at the start of data and returns what follows it.
-// The message aliases data. A JSON-RPC batch is for [Batch].
+// The message aliases data. Any output is for [Messages].
 func Parse(data []byte) (m Message, rest []byte, err error) {
+	m, end, err := parse(data)
+	if err != nil {
+		return Message{}, nil, err
+	}
+	return m, Trim(data[end:]), nil
+}
+
+// parse is Parse that returns how far it has read, also where it fails.
+func parse(data []byte) (m Message, end int, err error) {
 	version, odd := false, false
-	end, err := raw.Object(data, func(name, value []byte) bool {
+	end, err = raw.Object(data, func(name, value []byte) bool {
 		switch string(name) {
 		case "jsonrpc":
 			version = true // its value is not looked at: "2", 2.0 and "1.0" are seen
@@ -39,7 +49,7 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 				m.ID = nil
 			}
 		case "method":
-			m.Method, _ = raw.String(value)
+			m.Method = parseMethod(value)
 			odd = m.Method == "" && !isBlank(value)
 		case "params":
 			m.Params = value
@@ -51,7 +61,7 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 		return true
 	})
 	if err != nil {
-		return Message{}, nil, err
+		return Message{}, end, err
 	}
 	if !raw.Null(m.Result) && isBlankError(m.Error) {
 		m.Error = nil
@@ -63,32 +73,95 @@ func Parse(data []byte) (m Message, rest []byte, err error) {
 	// A log line may well have a member "error" or "id" or "method": without
 	// the version only a complete response counts.
 	if !version && (m.Method != "" || m.ID == nil || m.Result == nil && m.Error == nil) {
-		return Message{}, nil, ErrNoMessage
+		return Message{}, end, ErrNoMessage
 	}
 	if odd || m.Method == "" && m.ID == nil && m.Error == nil && m.Result == nil {
-		return Message{}, nil, ErrNoMessage
+		return Message{}, end, ErrNoMessage
 	}
-	return m, bytes.TrimSpace(data[end:]), nil
+	return m, end, nil
+}
+
+// maxMethod is longer than the name of any method that this client knows, in
+// bytes. A longer one is not decoded.
+const maxMethod = 256
+
+func parseMethod(value []byte) string {
+	if raw.IsString(value) && len(value) > maxMethod {
+		return "a method with so long a name"
+	}
+	method, _ := raw.String(value)
+	return method
 }
 
 // Trim removes what surrounds a message: white space, the carriage return of
-// Windows servers, a byte-order mark, NUL.
+// Windows servers, a byte-order mark, and the control characters that some
+// servers end or begin a message with, such as NUL and the record separator of
+// RFC 7464.
 func Trim(data []byte) []byte {
-	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\x00")
+	if n := len(data); n > 0 && data[0] == '{' && data[n-1] == '}' {
+		return data // mostly
+	}
+	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\v\f\x00\x02\x03\x04\x1c\x1d\x1e\x1f")
 }
 
-// ParseAll calls take for the messages at the start of data, one behind the
-// other, and returns what follows them.
-func ParseAll(data []byte, take func(Message)) (rest []byte) {
-	for len(data) > 0 {
-		m, rest, err := Parse(data)
-		if err != nil {
+// maxSearch bounds the search for messages in a text that has other things in
+// it: what attempts that fail have read together, in lengths of the text. An
+// attempt may read to the end, and there is a place for one at every brace.
+const maxSearch = 8
+
+// Messages yields what data holds, in order: each message, one behind another,
+// in a batch or with text around it, and with a nil message's place each text
+// that is none. A prompt or an escape sequence without a line end stands before
+// some messages. It takes time in proportion to data, and no memory.
+func Messages(data []byte) iter.Seq2[Message, []byte] {
+	return func(yield func(m Message, skipped []byte) bool) {
+		budget := maxSearch * len(data)
+		for data = Trim(data); len(data) > 0; {
+			if data[0] == '[' {
+				if end, err := raw.Scan(data); err == nil {
+					for element := range raw.Elements(data[:end]) {
+						m, _, err := parse(element)
+						if err != nil {
+							m = Message{}
+						} else {
+							element = nil
+						}
+						if !yield(m, element) {
+							return
+						}
+					}
+					data = Trim(data[end:])
+					continue
+				}
+			}
+			m, start, end := search(data, &budget)
+			if start > 0 && !yield(Message{}, data[:start]) || end > start && !yield(m, nil) {
+				return
+			}
+			data = Trim(data[end:])
+		}
+	}
+}
+
+// search looks for the first message in data, which is data[start:end]. Without
+// one, start is the end of data.
+func search(data []byte, budget *int) (m Message, start, end int) {
+	for *budget > 0 {
+		n := bytes.IndexByte(data[start:], '{')
+		if n < 0 {
 			break
 		}
-		take(m)
-		data = rest
+		start += n
+		m, n, err := parse(data[start:])
+		if err == nil {
+			return m, start, start + n
+		}
+		*budget -= n
+		if start++; errors.Is(err, ErrNoMessage) {
+			start += n - 1 // what a log line quotes is not sent to this client
+		}
 	}
-	return data
+	return Message{}, len(data), len(data)
 }
 
 // isBlank reports whether a value stands for an absent one.
@@ -107,19 +180,6 @@ func isBlankError(object []byte) bool {
 		}
 	}
 	return true
-}
-
-// Batch returns the elements of a JSON-RPC batch, nil where data is none. No
-// request of this client asks for one, but protocol 2025-03-26 allows them.
-func Batch(data []byte) [][]byte {
-	if len(data) == 0 || data[0] != '[' || !raw.Valid(data) {
-		return nil
-	}
-	var elements [][]byte
-	for element := range raw.Elements(data) {
-		elements = append(elements, element)
-	}
-	return elements
 }
 
 // FindID looks for the id of a response of which only the head and the tail

@@ -84,43 +84,16 @@ func (c *Conn) line(line []byte, p *pretty, l *lines) {
 }
 
 // whole takes a piece of output that is complete as far as line ends go: a
-// message, a batch, text with a message in it, or neither.
+// message, a batch, text with messages in it, or neither.
 func (c *Conn) whole(piece []byte) {
-	piece = rpc.ParseAll(piece, func(m rpc.Message) {
+	for m, skipped := range rpc.Messages(piece) {
+		if skipped != nil {
+			c.broken(skipped)
+			continue
+		}
 		reply, _ := c.Pending.Receive(m, nil)
 		c.reply(reply)
-	})
-	if len(piece) == 0 {
-		return
 	}
-	if batch := rpc.Batch(piece); batch != nil {
-		for _, element := range batch {
-			if m, _, err := rpc.Parse(element); err == nil {
-				reply, _ := c.Pending.Receive(m, nil)
-				c.reply(reply)
-			} else {
-				c.skipped.Add(element, c.Mask)
-			}
-		}
-		return
-	}
-	// A prompt or an escape sequence without a line end stands before some
-	// messages. Only a few places are tried.
-	for i, tries := 0, 0; tries < 8; tries++ {
-		n := bytes.IndexByte(piece[min(i+1, len(piece)):], '{')
-		if n < 0 {
-			break
-		}
-		i += 1 + n
-		if m, rest, err := rpc.Parse(piece[i:]); err == nil {
-			c.skipped.Add(piece[:i], c.Mask)
-			reply, _ := c.Pending.Receive(m, nil)
-			c.reply(reply)
-			c.whole(rest)
-			return
-		}
-	}
-	c.broken(piece)
 }
 
 // broken takes a piece that is no message. If it was to be the answer of a

@@ -78,3 +78,28 @@ func TestLines(t *testing.T) {
 		assert.Equal(t, []string{"a", "", "b\r", long, "too long", "after", long, "last"}, got, name)
 	}
 }
+
+// The stack does not grow with what is on one line: with a call for each
+// message behind another, this ends the process.
+func TestManyMessagesOnALine(t *testing.T) {
+	const n = 825_000
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	go func() { // ends with the reader, which reads to the end
+		defer w.Close()
+		io.WriteString(w, strings.Repeat(`x{"id":0,"result":0}`, n))
+		io.WriteString(w, "\n"+`{"jsonrpc":"2.0","id":1,"result":{"x":7}}`+"\n")
+	}()
+	call := rpc.NewCall("x", nil)
+	pending := &rpc.Pending{}
+	pending.Expect(call)
+	c := &Conn{
+		Config:  Config{Stdout: r, Limit: 64 << 20, Mask: func(s string) string { return s }, Pending: pending},
+		replies: make(chan []byte, queued),
+	}
+	c.receive()
+	_, _, ok := call.Outcome()
+	assert.True(t, ok, "the answer was lost")
+	assert.Equal(t, []string{`skipped 825000 lines of output that are no JSON-RPC messages, the first: "x"`}, c.Warnings())
+}

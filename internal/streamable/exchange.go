@@ -319,7 +319,11 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response) error {
 			release = nil
 		}
 	} else {
-		c.takeAll(s, r, message)
+		for m, skipped := range rpc.Messages(message) {
+			if skipped == nil {
+				c.take(s, r, m, nil)
+			}
+		}
 	}
 	defer func() {
 		if release != nil {
@@ -450,27 +454,16 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 // odd takes an event whose data is not one message: several, a batch, or none
 // at all.
 func (c *Conn) odd(e *events, s session, r *request, data []byte) {
-	// An event with a name of its own, such as ping, is no message that went
-	// wrong.
-	if rest := c.takeAll(s, r, data); len(rest) > 0 && (e.name == "" || e.name == "message") {
-		c.skipped.Add(rest, c.line)
-	}
-}
-
-// takeAll takes the messages of a text, one behind the other or in a batch, and
-// returns what is behind them.
-func (c *Conn) takeAll(s session, r *request, data []byte) (rest []byte) {
-	data = rpc.ParseAll(data, func(m rpc.Message) { c.take(s, r, m, nil) })
-	batch := rpc.Batch(data)
-	for _, element := range batch {
-		if m, _, err := rpc.Parse(element); err == nil {
+	for m, skipped := range rpc.Messages(data) {
+		switch {
+		case skipped == nil:
 			c.take(s, r, m, nil)
+		case e.name == "" || e.name == "message":
+			// An event with a name of its own, such as ping, is no message that
+			// went wrong.
+			c.skipped.Add(skipped, c.line)
 		}
 	}
-	if len(batch) > 0 {
-		return nil
-	}
-	return data
 }
 
 // resume asks for the rest of a stream. final means that asking again is in
