@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/handshake"
 	"github.com/seed94b59a13/mcp/internal/listing"
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -57,7 +58,7 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	}
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, startTimeout)
+		ctx, cancel = patience.WithTimeout(ctx, startTimeout)
 		defer cancel()
 	}
 	version := firstVersion
@@ -140,7 +141,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 
 // refusal is the error for a request that the server has answered with one.
 func (c *Connection) refusal(e jsonrpc.Error) error {
-	return errors.New(text.Start(c.server.mask()(result.ErrorText(e)), maxRefusal))
+	return errors.New(text.Start(c.transport.Hide(result.ErrorText(e)), maxRefusal))
 }
 
 // maxRefusal bounds the text of such an error, in bytes.

@@ -28,6 +28,33 @@ type HTTPError struct {
 // Error describes the answer, with what the server says about it.
 func (e *HTTPError) Error() string { return e.text }
 
+// An Authorizer authorizes the requests to a server with a URL. The package
+// oauth has one that gets, keeps and refreshes tokens as the protocol's
+// specification describes it; another one may take them from wherever they
+// are.
+//
+// Both methods may be called concurrently, each from a goroutine of its own,
+// with the context of the call that causes the request. They are not waited for
+// once that has ended, but Close gives them 5 seconds. An error is that of the
+// call, which then wraps [ErrNotSent]. The values of headers that Authorize has
+// set are masked in whatever is quoted, like secrets that are configured.
+type Authorizer interface {
+	// Authorize sets headers of a request that is about to be sent:
+	// Authorization as a rule. The request is without its body, and nothing
+	// else of it may be changed. Without a token it is left as it is: the server
+	// answers what it wants.
+	Authorize(req *http.Request) error
+	// Refused is called with an answer 401, or 403 with the error
+	// insufficient_scope in its challenge, and reports whether to send the
+	// request again: servers refuse in this way what they have not looked at.
+	// The answer's Request is the one that was sent; its Response is the refusal
+	// before, if this one is for a request that was sent again. A request is sent
+	// again three times at most; of the refusal after that, Refused is told, and
+	// its report is not heeded. CallTimeout and the time for a start stand still
+	// meanwhile, since a person may be asked.
+	Refused(resp *http.Response) (again bool, err error)
+}
+
 // idleConnections is how many unused connections are kept for the calls to
 // come. net/http keeps two by default, so that calls that run side by side
 // would open new ones all the time.
@@ -51,6 +78,7 @@ func (c *Connection) reach() (transport, error) {
 		Mask:      c.server.mask(),
 		OnEnd:     c.end,
 		Pending:   c.pending,
+		Auth:      c.server.Auth,
 		StatusError: func(status int, body, text string) error {
 			return &HTTPError{StatusCode: status, Body: body, text: text}
 		},

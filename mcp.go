@@ -234,6 +234,8 @@ type transport interface {
 	Abort()
 	// Quote returns the last words of the server as a clause for an error.
 	Quote() string
+	// Hide takes secrets out of a text that is to be quoted.
+	Hide(string) string
 	// Warnings tell what was skipped.
 	Warnings() []string
 }
@@ -253,8 +255,12 @@ func (c *Connection) Tools() []Tool {
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
 	c.mu.Lock()
-	warnings := slices.Clone(c.listed.Warnings)
+	listed := c.listed.Warnings
 	c.mu.Unlock()
+	warnings := make([]string, 0, len(listed))
+	for _, warning := range listed {
+		warnings = append(warnings, c.transport.Hide(warning))
+	}
 	return append(warnings, c.transport.Warnings()...)
 }
 

@@ -75,8 +75,11 @@ type Server struct {
 	// Headers are sent with every request to the URL's origin, and nowhere
 	// else.
 	Headers map[string]string
+	// Auth authorizes the requests, in place of BearerToken: an oauth.Client as
+	// a rule. Nil means that a refusal is final.
+	Auth Authorizer
 	// HTTPTransport sends the requests, with the context of the call that
-	// causes them: the place for OAuth, proxies and client certificates. It is
+	// causes them: the place for proxies and client certificates. It is
 	// called from a goroutine of its own and not waited for once that context
 	// has ended; Close gives it half a second. Nil means an own clone of
 	// http.DefaultTransport, whose connections Close closes.
@@ -148,6 +151,9 @@ func (s Server) checkStdio(fault func(string, ...any)) {
 	if len(s.Headers) > 0 {
 		fault("Headers are for a URL, not for a Command")
 	}
+	if s.Auth != nil {
+		fault("Auth is for a URL, not for a Command")
+	}
 	if s.HTTPTransport != nil {
 		fault("HTTPTransport is for a URL, not for a Command")
 	}
@@ -213,6 +219,9 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 	if !isHeaderValue(s.BearerToken) {
 		fault("BearerToken has a character that a header cannot have")
 	}
+	if s.BearerToken != "" && s.Auth != nil {
+		fault("BearerToken and Auth exclude each other")
+	}
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
 		canonical := http.CanonicalHeaderKey(name)
@@ -225,6 +234,8 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 			fault("Headers: %q and %q are the same header", names[canonical], name)
 		case canonical == "Authorization" && s.BearerToken != "":
 			fault("Headers: %q and BearerToken exclude each other", name)
+		case canonical == "Authorization" && s.Auth != nil:
+			fault("Headers: %q and Auth exclude each other", name)
 		case strings.HasPrefix(canonical, "Mcp-"), slices.Contains(protocolHeaders, canonical):
 			fault("Headers: %q is set by the protocol", name)
 		}
@@ -349,6 +360,9 @@ func (s Server) attrs() (attrs []slog.Attr) {
 	}
 	if len(s.Headers) > 0 {
 		add("Headers", slices.Sorted(maps.Keys(s.Headers)))
+	}
+	if s.Auth != nil {
+		add("Auth", fmt.Sprintf("%T", s.Auth)) // what it holds is a secret
 	}
 	if len(s.Tools) > 0 {
 		add("Tools", s.Tools)

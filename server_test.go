@@ -31,14 +31,19 @@ func TestInvalidServers(t *testing.T) {
 		return s
 	}
 	for want, server := range map[string]mcp.Server{
-		"Name must be 1 to 32 letters, digits and hyphens":                    stdio(func(s *mcp.Server) { s.Name = "my_server" }),
-		"Name must be 1 to 32 letters, digits and hyphens ":                   stdio(func(s *mcp.Server) { s.Name = "" }),
-		"Name must be 1 to 32 letters, digits and hyphens  ":                  stdio(func(s *mcp.Server) { s.Name = strings.Repeat("x", 33) }),
-		"Name must be 1 to 32 letters, digits and hyphens   ":                 stdio(func(s *mcp.Server) { s.Name = "é" }),
-		"Command or URL must be set":                                          {Name: "x"},
-		"Command and URL must not both be set":                                stdio(func(s *mcp.Server) { s.URL = "http://a" }),
-		"BearerToken is for a URL, not for a Command":                         stdio(func(s *mcp.Server) { s.BearerToken = "secret" }),
-		"Headers are for a URL, not for a Command":                            stdio(func(s *mcp.Server) { s.Headers = map[string]string{"A": "secret"} }),
+		"Name must be 1 to 32 letters, digits and hyphens":    stdio(func(s *mcp.Server) { s.Name = "my_server" }),
+		"Name must be 1 to 32 letters, digits and hyphens ":   stdio(func(s *mcp.Server) { s.Name = "" }),
+		"Name must be 1 to 32 letters, digits and hyphens  ":  stdio(func(s *mcp.Server) { s.Name = strings.Repeat("x", 33) }),
+		"Name must be 1 to 32 letters, digits and hyphens   ": stdio(func(s *mcp.Server) { s.Name = "é" }),
+		"Command or URL must be set":                          {Name: "x"},
+		"Command and URL must not both be set":                stdio(func(s *mcp.Server) { s.URL = "http://a" }),
+		"BearerToken is for a URL, not for a Command":         stdio(func(s *mcp.Server) { s.BearerToken = "secret" }),
+		"Headers are for a URL, not for a Command":            stdio(func(s *mcp.Server) { s.Headers = map[string]string{"A": "secret"} }),
+		"Auth is for a URL, not for a Command":                stdio(func(s *mcp.Server) { s.Auth = authorizer{} }),
+		"BearerToken and Auth exclude each other":             web(func(s *mcp.Server) { s.BearerToken, s.Auth = "secret", authorizer{} }),
+		`Headers: "authorization" and Auth exclude each other`: web(func(s *mcp.Server) {
+			s.Headers, s.Auth = map[string]string{"authorization": "secret"}, authorizer{}
+		}),
 		"HTTPTransport is for a URL, not for a Command":                       stdio(func(s *mcp.Server) { s.HTTPTransport = http.DefaultTransport }),
 		"Command must not contain NUL":                                        stdio(func(s *mcp.Server) { s.Command = "a\x00" }),
 		"Args[1] must not contain NUL":                                        stdio(func(s *mcp.Server) { s.Args = []string{"", "secret\x00"} }),

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -35,8 +36,9 @@ func Follow(ctx context.Context, report func(Update), limit time.Duration) (cont
 		return ctx, w
 	}
 	ctx, w.cancel = context.WithCancelCause(ctx)
-	w.timer = time.AfterFunc(limit, func() { w.cancel(Silence(limit)) })
-	return ctx, w
+	w.timer = &patience.Limit{}
+	w.timer.Start(limit, func() { w.cancel(Silence(limit)) })
+	return patience.With(ctx, w.timer), w
 }
 
 // read reads the params of a progress notification; ok is false where they say
@@ -91,7 +93,7 @@ func (s Silence) Unwrap() error { return os.ErrDeadlineExceeded }
 type Watch struct {
 	report func(Update) // nil if nobody wants to know
 	limit  time.Duration
-	timer  *time.Timer // ends the call after limit; nil if it may be silent
+	timer  *patience.Limit // ends the call after limit; nil if it may be silent
 	cancel context.CancelCauseFunc
 
 	mu      sync.Mutex
@@ -112,7 +114,7 @@ func (w *Watch) Take(params []byte) {
 		return
 	}
 	if w.timer != nil {
-		w.timer.Reset(w.limit)
+		w.timer.Restart(w.limit)
 	}
 	if w.report == nil || !ok {
 		return

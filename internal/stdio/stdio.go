@@ -383,6 +383,9 @@ func (c *Conn) Quote() string {
 	return "; stderr: " + text
 }
 
+// Hide takes the configured secrets out of a text that is to be quoted.
+func (c *Conn) Hide(s string) string { return c.Mask(s) }
+
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
 	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")

@@ -48,16 +48,26 @@ type request struct {
 	draining  bool               // a goroutine reads the rest of the answer
 }
 
-// send sends a request and follows redirects within the origin.
+// send sends a request, follows redirects within the origin, and sends it again
+// where it was refused for want of a credential that the Authorizer then gets.
 func (c *Conn) send(ctx context.Context, method string, s session, r *request) (*http.Response, error) {
-	target := c.URL
-	for redirects := 0; ; redirects++ {
-		ctx, content := c.content(ctx, r)
+	target, refusals := c.URL, 0
+	var refusal *http.Response // that the request is sent again after
+	for redirects := 0; ; {
 		req := &http.Request{
 			Method: method, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-			Header: c.header(method, s, r), Body: content, ContentLength: int64(len(r.body)),
+			Header: c.header(method, s, r), Response: refusal,
 		}
-		req = req.WithContext(ctx)
+		if c.Auth != nil {
+			req = req.WithContext(ctx)
+			if err := c.authorize(req); err != nil {
+				return nil, err
+			}
+		}
+		traced, content := c.content(ctx, r)
+		signed := req
+		req = req.WithContext(traced)
+		req.Body, req.ContentLength = content, int64(len(r.body))
 		resp, err := c.roundTrip(req)
 		if err != nil {
 			return nil, c.clean(err)
@@ -65,12 +75,24 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 		if resp == nil || resp.Body == nil {
 			return nil, errors.New("the HTTP transport returned neither an answer nor an error")
 		}
+		if c.asks(method, r, resp) {
+			resp.Request = signed
+			again, err := c.askAgain(ctx, r, resp)
+			if err != nil {
+				return nil, err
+			}
+			if again && refusals < maxRefusals {
+				refusal, refusals = resp, refusals+1
+				continue
+			}
+		}
 		if resp.StatusCode < 300 || resp.StatusCode > 399 {
 			return resp, nil
 		}
 		if target, err = c.redirect(target, resp); err == nil && redirects == maxRedirects {
 			err = c.StatusError(resp.StatusCode, "", fmt.Sprintf("more than %d redirects", maxRedirects))
 		}
+		redirects++
 		resp.Body.Close()
 		if err != nil {
 			return nil, err
@@ -208,6 +230,9 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 	for {
 		r.call.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)
+		if isDenial(err) {
+			return err
+		}
 		if err != nil {
 			if r.unwritten(ctx, err) {
 				r.call.Refused()
@@ -471,7 +496,7 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 func (c *Conn) resume(ctx context.Context, s session, r *request, last string) (_ *http.Response, final bool, err error) {
 	resp, err := c.send(ctx, http.MethodGet, s, &request{after: last})
 	if err != nil {
-		return nil, false, fmt.Errorf("resuming the stream: %w", err)
+		return nil, isDenial(err), fmt.Errorf("resuming the stream: %w", err)
 	}
 	if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
 		return resp, false, nil

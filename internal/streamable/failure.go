@@ -190,6 +190,8 @@ func (c *Conn) credential(resp *http.Response) string {
 	switch {
 	case c.Credential != "":
 		return "sent with " + c.Credential
+	case c.Auth != nil && resp.Request != nil && resp.Request.Header.Get("Authorization") != "":
+		return "sent with an access token"
 	case resp.Request != nil && resp.Request.Header.Get("Authorization") != "":
 		return "sent with the Authorization header of HTTPTransport"
 	}
@@ -232,7 +234,7 @@ func isText(body []byte) bool {
 // mask sees more than is kept, so that no part of a secret is left.
 func (c *Conn) masked(s string, limit int) string {
 	seen := s[:min(len(s), limit+maxSecret)]
-	masked := c.Mask(strings.ToValidUTF8(seen, "\uFFFD"))
+	masked := c.Hide(strings.ToValidUTF8(seen, "\uFFFD"))
 	if len(seen) == limit+maxSecret { // the end may be a secret's start
 		masked = masked[:max(0, len(masked)-maxSecret)]
 	}

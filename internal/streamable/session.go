@@ -11,6 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
@@ -154,7 +155,7 @@ func (c *Conn) renew(ctx context.Context, lost session) error {
 
 func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
 	defer c.leave(&r.request)
-	ctx, cancel := context.WithTimeout(ctx, renewTime)
+	ctx, cancel := patience.WithTimeout(ctx, renewTime)
 	defer cancel()
 	s, err := c.beginAnew(ctx)
 	c.mu.Lock()

@@ -18,6 +18,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
@@ -60,6 +61,7 @@ type Config struct {
 	Mask       func(string) string // takes secrets out of quoted answers
 	OnEnd      func(error)         // called once if the server ends the connection for good
 	Pending    *rpc.Pending
+	Auth       Authorizer // nil for none
 	// StatusError makes the error for an answer that is none to the call.
 	StatusError func(status int, body, text string) error
 }
@@ -79,6 +81,8 @@ type Conn struct {
 	ended   chan struct{} // closed when the server has ended the connection
 	end     sync.Once
 	strays  sync.WaitGroup // requests of a caller's transport
+
+	authorizing authorizing
 
 	mu          sync.Mutex
 	values      context.Context       // of Connect, for what no caller waits for
@@ -125,7 +129,7 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 	switch r.method {
 	case methodDiscover:
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, discoverTime)
+		ctx, cancel = patience.WithTimeout(ctx, discoverTime)
 		defer cancel()
 		r.version, _ = raw.String(raw.Member(raw.Member(call.Params, "_meta"), sdk.MetaKeyProtocolVersion))
 	case methodInitialize:
@@ -219,7 +223,7 @@ func (c *Conn) notify(ctx context.Context, s session, r *request) {
 	if !ok {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, noticeTime) // some servers never answer
+	ctx, cancel := patience.WithTimeout(ctx, noticeTime) // some servers never answer
 	resp, err := c.send(ctx, http.MethodPost, s, r)
 	if err != nil {
 		cancel()
@@ -318,19 +322,24 @@ func (c *Conn) shutdown(limit time.Duration) {
 		c.goodbye(ctx, waiting)
 		if c.Own != nil {
 			c.closeAll()
-			return
+		} else {
+			wait(&c.strays, limit) // a transport that minds the contexts of its requests returns now
 		}
-		// A transport that minds the contexts of its requests returns now.
-		returned := make(chan struct{})
-		go func() { // ends with the last of them
-			c.strays.Wait()
-			close(returned)
-		}()
-		select {
-		case <-returned:
-		case <-time.After(limit):
-		}
+		wait(&c.authorizing.calls, authTime)
 	})
+}
+
+// wait waits until all have returned, for a time.
+func wait(all *sync.WaitGroup, limit time.Duration) {
+	returned := make(chan struct{})
+	go func() { // ends with the last of them
+		all.Wait()
+		close(returned)
+	}()
+	select {
+	case <-returned:
+	case <-time.After(limit):
+	}
 }
 
 // goodbye ends the session. A server that is told to forget a session while it

@@ -1,0 +1,123 @@
+// Package patience has contexts whose time stands still while a person is
+// asked something, which takes as long as it takes.
+package patience
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// A Clock is something with a time limit. Pause and Resume may be called
+// several times over, in pairs.
+type Clock interface {
+	Pause()
+	Resume()
+}
+
+type key struct{}
+
+type clocks struct {
+	clock Clock
+	outer *clocks
+}
+
+// With returns a context whose clocks include c.
+func With(ctx context.Context, c Clock) context.Context {
+	outer, _ := ctx.Value(key{}).(*clocks)
+	return context.WithValue(ctx, key{}, &clocks{c, outer})
+}
+
+// Pause stops all clocks of the context until resume is called.
+func Pause(ctx context.Context) (resume func()) {
+	all, _ := ctx.Value(key{}).(*clocks)
+	for c := all; c != nil; c = c.outer {
+		c.clock.Pause()
+	}
+	return func() {
+		for c := all; c != nil; c = c.outer {
+			c.clock.Resume()
+		}
+	}
+}
+
+// WithTimeout is context.WithTimeout but for pauses. The context tells no
+// deadline, since that may move.
+func WithTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	t := &timeout{Context: ctx}
+	t.limit.Start(limit, func() { cancel(context.DeadlineExceeded) })
+	return With(t, &t.limit), func() {
+		t.limit.Stop()
+		cancel(nil)
+	}
+}
+
+type timeout struct {
+	context.Context
+	limit Limit
+}
+
+// Err tells the end of the time from another one.
+func (t *timeout) Err() error {
+	err := t.Context.Err()
+	if err != nil && context.Cause(t.Context) == context.DeadlineExceeded {
+		return context.DeadlineExceeded
+	}
+	return err
+}
+
+// A Limit is a timer that can be paused.
+type Limit struct {
+	mu     sync.Mutex
+	timer  *time.Timer
+	left   time.Duration
+	since  time.Time
+	paused int
+	over   bool // stopped
+}
+
+// Start begins with f to be called after limit.
+func (l *Limit) Start(limit time.Duration, f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left, l.since = limit, time.Now()
+	l.timer = time.AfterFunc(limit, f)
+}
+
+// Restart begins anew.
+func (l *Limit) Restart(limit time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.left, l.since = limit, time.Now()
+	if l.paused == 0 && !l.over {
+		l.timer.Reset(limit)
+	}
+}
+
+// Stop ends the timer for good.
+func (l *Limit) Stop() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = true
+	l.timer.Stop()
+}
+
+// Pause implements [Clock].
+func (l *Limit) Pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paused++; l.paused == 1 && !l.over && l.timer.Stop() {
+		l.left -= time.Since(l.since)
+	}
+}
+
+// Resume implements [Clock].
+func (l *Limit) Resume() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paused--; l.paused == 0 && !l.over {
+		l.since = time.Now()
+		l.timer.Reset(max(l.left, 0))
+	}
+}

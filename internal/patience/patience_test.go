@@ -1,0 +1,82 @@
+package patience_test
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/seed94b59a13/mcp/internal/patience"
+)
+
+// A context ends when its time is over, but for the pauses, which may overlap.
+func TestWithTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begun := time.Now()
+		ctx, cancel := patience.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		inner, stop := context.WithCancel(ctx)
+		defer stop()
+		time.Sleep(4 * time.Second)
+		first, second := patience.Pause(inner), patience.Pause(inner)
+		time.Sleep(time.Hour)
+		first()
+		time.Sleep(time.Hour)
+		assert.NoError(t, ctx.Err())
+		second()
+		<-inner.Done()
+		assert.Equal(t, 2*time.Hour+10*time.Second, time.Since(begun))
+		assert.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
+		assert.ErrorIs(t, context.Cause(inner), context.DeadlineExceeded)
+	})
+}
+
+// The clocks of contexts around stand still, too, but not what else ends them.
+func TestNested(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		outermost, end := context.WithTimeout(t.Context(), time.Hour)
+		defer end()
+		outer, cancel := patience.WithTimeout(outermost, 2*time.Second)
+		defer cancel()
+		inner, cancel := patience.WithTimeout(outer, time.Second)
+		defer cancel()
+		defer patience.Pause(inner)()
+		time.Sleep(time.Minute)
+		assert.NoError(t, inner.Err())
+		<-inner.Done()
+		assert.ErrorIs(t, inner.Err(), context.DeadlineExceeded)
+		assert.ErrorIs(t, outermost.Err(), context.DeadlineExceeded)
+		cancelled, cancel := patience.WithTimeout(t.Context(), time.Second)
+		cancel()
+		assert.ErrorIs(t, cancelled.Err(), context.Canceled)
+	})
+}
+
+// A limit begins anew with each sign of life, and never after its end.
+func TestLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l patience.Limit
+		over := 0
+		l.Start(time.Second, func() { over++ })
+		for range 5 {
+			time.Sleep(900 * time.Millisecond)
+			l.Restart(time.Second)
+		}
+		l.Pause()
+		l.Restart(2 * time.Second) // progress while a person is asked
+		time.Sleep(time.Minute)
+		l.Resume()
+		time.Sleep(1900 * time.Millisecond)
+		assert.Zero(t, over)
+		time.Sleep(200 * time.Millisecond)
+		synctest.Wait()
+		assert.Equal(t, 1, over)
+		l.Stop()
+		l.Restart(time.Second)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		assert.Equal(t, 1, over)
+	})
+}
