@@ -164,19 +164,15 @@ func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bo
 
 // start starts the program of a stdio server.
 func (c *Connection) start() (transport, error) {
-	command, err := newCommand(c.server)
-	if err != nil {
-		return nil, err
-	}
-	started, pipes, err := startProcess(command)
+	started, pipes, err := startProcess(c.server)
 	if err != nil {
 		return nil, err
 	}
 	return stdio.New(stdio.Config{
 		Process:     started,
-		Stdin:       pipes.stdin,
-		Stdout:      pipes.stdout,
-		Stderr:      pipes.stderr,
+		Stdin:       pipes.Stdin,
+		Stdout:      pipes.Stdout,
+		Stderr:      pipes.Stderr,
 		StderrCopy:  c.server.Stderr,
 		StopTimeout: c.server.StopTimeout,
 		Limit:       maxMessage,

@@ -1,4 +1,4 @@
-package tree
+package process
 
 // This file finds and holds the descendants of a server on Linux.
 
@@ -23,13 +23,13 @@ const (
 	stopTime = 50 * time.Millisecond
 )
 
-// A Tree holds the descendants of a server by descriptors (pidfd), so that an
+// A tree holds the descendants of a server by descriptors (pidfd), so that an
 // id that was given to another process is never signalled: a process that
 // cannot be held is left alone. They are found by the links from parent to
 // child; a process whose parent has died is not found any more. A scan of all
 // processes would be slow, and nothing else that is cheap tells whose they
-// are. The zero Tree is empty.
-type Tree struct {
+// are. The zero tree is empty.
+type tree struct {
 	held map[int]descendant // by process id
 }
 
@@ -50,14 +50,14 @@ func (d descendant) exited() bool {
 	return n > 0
 }
 
-// Collect adds the descendants of the leader, which must not be reaped
+// collect adds the descendants of the leader, which must not be reaped
 // meanwhile.
-func (t *Tree) Collect(leader int) { t.walk(leader, func(descendant) {}, func(int) {}) }
+func (t *tree) collect(leader int) { t.walk(leader, func(descendant) {}, func(int) {}) }
 
-// Freeze collects the descendants and stops each. The children of a process
+// freeze collects the descendants and stops each. The children of a process
 // are read when it stands still: one that is in the middle of a fork as the
 // signal arrives has one more.
-func (t *Tree) Freeze(leader int) {
+func (t *tree) freeze(leader int) {
 	stop := func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) }
 	for _, d := range t.held {
 		stop(d)
@@ -72,7 +72,7 @@ func (t *Tree) Freeze(leader int) {
 
 // walk calls found for each descendant that is new, and before for each process
 // whose children it is about to read.
-func (t *Tree) walk(leader int, found func(descendant), before func(pid int)) {
+func (t *tree) walk(leader int, found func(descendant), before func(pid int)) {
 	for range maxPasses {
 		parents := []int{leader}
 		for pid := range t.held {
@@ -103,7 +103,7 @@ func (t *Tree) walk(leader int, found func(descendant), before func(pid int)) {
 // hold takes hold of a process that was seen as a child of the parent, and
 // only then looks whether it is one: what is held keeps its id until it is
 // gone.
-func (t *Tree) hold(pid, parent, leader int) (descendant, bool) {
+func (t *tree) hold(pid, parent, leader int) (descendant, bool) {
 	fd, err := unix.PidfdOpen(pid, 0) // close-on-exec
 	if err != nil {
 		return descendant{}, false
@@ -126,8 +126,8 @@ func (t *Tree) hold(pid, parent, leader int) (descendant, bool) {
 	return d, true
 }
 
-// InGroup reports whether descendants that are in the leader's group live.
-func (t *Tree) InGroup() bool {
+// inGroup reports whether descendants that are in the leader's group live.
+func (t *tree) inGroup() bool {
 	for _, d := range t.held {
 		if d.group == d.own && !d.exited() {
 			return true
@@ -136,16 +136,16 @@ func (t *Tree) InGroup() bool {
 	return false
 }
 
-// Kill kills all that is held.
-func (t *Tree) Kill() {
+// kill kills all that is held.
+func (t *tree) kill() {
 	for _, d := range t.held {
 		unix.PidfdSendSignal(d.fd, unix.SIGKILL, nil, 0)
 	}
 }
 
-// Reap reports whether any that is held still lives, and reaps those that this
+// reap reports whether any that is held still lives, and reaps those that this
 // process has inherited.
-func (t *Tree) Reap() (alive bool) {
+func (t *tree) reap() (alive bool) {
 	// In this order: one that ends in between is reaped by the next Reap.
 	for _, d := range t.held {
 		alive = alive || !d.exited()
@@ -156,8 +156,8 @@ func (t *Tree) Reap() (alive bool) {
 	return alive
 }
 
-// Release gives the descriptors back.
-func (t *Tree) Release() {
+// release gives the descriptors back.
+func (t *tree) release() {
 	for _, d := range t.held {
 		unix.Close(d.fd)
 	}

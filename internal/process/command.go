@@ -1,9 +1,6 @@
-// Package command makes the command of a server: it finds the program as the
-// server's own environment says, and passes the arguments on exactly as they
-// are.
-package command
+package process
 
-// This file has the errors of all systems.
+// This file has the errors of finding a program on all systems.
 
 import (
 	"errors"

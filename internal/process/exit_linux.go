@@ -1,13 +1,13 @@
-package tree
+package process
 
 // This file notices the exit of a child on Linux.
 
 import "golang.org/x/sys/unix"
 
-// AwaitExit returns when the child has exited, or at once if that cannot be
+// awaitExit returns when the child has exited, or at once if that cannot be
 // waited for. It reports whether the child has exited and is still to be
 // reaped.
-func AwaitExit(pid int) bool {
+func awaitExit(pid int) bool {
 	for {
 		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
 		if err != unix.EINTR {

@@ -1,11 +1,11 @@
 //go:build aix || solaris
 
-package tree
+package process
 
 // This file stands in for exit_bsd.go on the remaining Unixes, where there is
 // no waiting without reaping.
 
-// AwaitExit returns when the child has exited, or at once if that cannot be
+// awaitExit returns when the child has exited, or at once if that cannot be
 // waited for. It reports whether the child has exited and is still to be
 // reaped.
-func AwaitExit(pid int) bool { return false }
+func awaitExit(pid int) bool { return false }

@@ -1,15 +1,15 @@
 //go:build darwin || dragonfly || freebsd || netbsd || openbsd
 
-package tree
+package process
 
 // This file notices the exit of a child on macOS and the BSDs.
 
 import "golang.org/x/sys/unix"
 
-// AwaitExit returns when the child has exited, or at once if that cannot be
+// awaitExit returns when the child has exited, or at once if that cannot be
 // waited for. It reports whether the child has exited and is still to be
 // reaped.
-func AwaitExit(pid int) bool {
+func awaitExit(pid int) bool {
 	queue, err := unix.Kqueue() // not inherited by children
 	if err != nil {
 		return false

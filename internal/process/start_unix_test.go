@@ -1,6 +1,6 @@
 //go:build unix
 
-package mcp
+package process
 
 // This file tests a start whose folder vanishes after the check of the Server.
 
@@ -21,11 +21,11 @@ func TestDirThatVanished(t *testing.T) {
 	for _, path := range []string{"/bin/sh", "./relative"} {
 		command := &exec.Cmd{Path: path, Dir: dir}
 		os.Remove(dir)
-		_, _, err := startProcess(command)
+		_, _, err := Start(command)
 		assert.EqualError(t, err, "chdir "+dir+": no such file or directory")
 		assert.ErrorIs(t, err, fs.ErrNotExist)
 	}
 	require.NoError(t, os.WriteFile(dir, nil, 0o644))
-	_, _, err := startProcess(&exec.Cmd{Path: "/bin/sh", Dir: dir})
+	_, _, err := Start(&exec.Cmd{Path: "/bin/sh", Dir: dir})
 	assert.ErrorContains(t, err, "chdir "+dir+": ")
 }

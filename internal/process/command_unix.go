@@ -1,6 +1,6 @@
 //go:build unix
 
-package command
+package process
 
 // This file finds programs on Unix, and finds out why one cannot be started.
 
@@ -19,10 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// New returns a command, not yet started. A program without a separator in its
+// Command returns the command of a server, not yet started. A program without a separator in its
 // name is looked up in the PATH of env, or in the host's if env has none; a
 // path is relative to dir if it is not absolute.
-func New(program string, args, env []string, dir string) (*exec.Cmd, error) {
+func Command(program string, args, env []string, dir string) (*exec.Cmd, error) {
 	path, err := lookPath(program, env)
 	if err != nil {
 		return nil, err
@@ -62,10 +62,10 @@ func lookPath(program string, env []string) (string, error) {
 	return "", &exec.Error{Name: program, Err: errNotInPath}
 }
 
-// Explain adds to the error of a start what its number leaves open: "no such
+// explain adds to the error of a start what its number leaves open: "no such
 // file or directory" may be about the program, the folder to run in, or the
 // interpreter of a script.
-func Explain(cmd *exec.Cmd, err error) error {
+func explain(cmd *exec.Cmd, err error) error {
 	if cmd.Dir != "" {
 		if cause := unix.Access(cmd.Dir, unix.X_OK); cause != nil {
 			return &fs.PathError{Op: "chdir", Path: cmd.Dir, Err: cause}

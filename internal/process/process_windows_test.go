@@ -1,4 +1,4 @@
-package mcp
+package process
 
 // This file tests what a process that was ended says of its exit.
 
@@ -16,19 +16,19 @@ func TestTerminatedIsNoCleanExit(t *testing.T) {
 	system, err := windows.GetSystemDirectory()
 	require.NoError(t, err)
 	shell := filepath.Join(system, "cmd.exe")
-	p, pipes, err := startProcess(&exec.Cmd{Path: shell, Args: []string{"cmd", "/d"}})
+	p, pipes, err := Start(&exec.Cmd{Path: shell, Args: []string{"cmd", "/d"}})
 	require.NoError(t, err)
 	p.Terminate()
 	assert.Equal(t, errTerminated, p.Wait())
 	p.Kill() // no harm when all is over
-	for _, file := range []interface{ Close() error }{pipes.stdin, pipes.stdout, pipes.stderr} {
+	for _, file := range []interface{ Close() error }{pipes.Stdin, pipes.Stdout, pipes.Stderr} {
 		assert.NoError(t, file.Close())
 	}
 
-	p, pipes, err = startProcess(&exec.Cmd{Path: shell, Args: []string{"cmd", "/d", "/c", "exit 3"}})
+	p, pipes, err = Start(&exec.Cmd{Path: shell, Args: []string{"cmd", "/d", "/c", "exit 3"}})
 	require.NoError(t, err)
 	assert.EqualError(t, p.Wait(), "exit status 3")
-	pipes.stdin.Close()
-	pipes.stdout.Close()
-	pipes.stderr.Close()
+	pipes.Stdin.Close()
+	pipes.Stdout.Close()
+	pipes.Stderr.Close()
 }

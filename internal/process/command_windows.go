@@ -1,4 +1,4 @@
-package command
+package process
 
 // This file finds programs on Windows, and has batch files run by cmd.exe.
 
@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// New returns a command, not yet started. A program without a separator in its
+// Command returns the command of a server, not yet started. A program without a separator in its
 // name is looked up in the PATH of env, or in the host's if env has none; a
 // path is relative to dir if it is not absolute.
 //
@@ -24,7 +24,7 @@ import (
 //
 // os/exec adds SYSTEMROOT to an environment without it: few programs start
 // without.
-func New(program string, args, env []string, dir string) (*exec.Cmd, error) {
+func Command(program string, args, env []string, dir string) (*exec.Cmd, error) {
 	path, err := lookPath(program, dir, env)
 	if err != nil {
 		return nil, err
@@ -146,6 +146,6 @@ func variable(name string, env []string) string {
 	return value
 }
 
-// Explain adds to the error of a start what its number leaves open: nothing
+// explain adds to the error of a start what its number leaves open: nothing
 // that could be found out here.
-func Explain(_ *exec.Cmd, err error) error { return err }
+func explain(_ *exec.Cmd, err error) error { return err }
