@@ -1,0 +1,277 @@
+package secret_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/seed94b59a13/mcp/internal/secret"
+)
+
+const hush = `p/w+d="é&<hunter2>'\z 🔑%41`
+
+// spellings are what encoders make of a text.
+func spellings(s string) map[string]string {
+	each := func(f func(r rune) string) string {
+		var b strings.Builder
+		for _, r := range s {
+			b.WriteString(f(r))
+		}
+		return b.String()
+	}
+	escaped := func(format string) func(r rune) string {
+		return func(r rune) string {
+			var b strings.Builder
+			for _, unit := range utf16.Encode([]rune{r}) {
+				fmt.Fprintf(&b, format, unit)
+			}
+			return b.String()
+		}
+	}
+	percent := func(format string) func(r rune) string {
+		return func(r rune) string {
+			var b strings.Builder
+			for _, c := range []byte(string(r)) {
+				fmt.Fprintf(&b, format, c)
+			}
+			return b.String()
+		}
+	}
+	quoted, _ := json.Marshal(s)
+	inner := string(quoted[1 : len(quoted)-1])
+	twice, _ := json.Marshal(string(quoted))
+	thrice, _ := json.Marshal(string(twice))
+	n := 0
+	all := map[string]string{
+		"as it is":         s,
+		"JSON":             inner,
+		"JSON in JSON":     string(twice[3 : len(twice)-3]),
+		"JSON three times": string(thrice[7 : len(thrice)-7]),
+		"JSON, slashes":    strings.ReplaceAll(inner, "/", `\/`),
+		"JSON, all":        each(escaped(`\u%04x`)),
+		"JSON, capitals":   each(escaped(`\u%04X`)),
+		"Go":               strings.Trim(fmt.Sprintf("%q", s), `"`),
+		"query":            url.QueryEscape(s),
+		"path":             url.PathEscape(s),
+		"percent":          each(percent("%%%02x")),
+		"percent, capital": each(percent("%%%02X")),
+		"percent, twice":   url.QueryEscape(url.QueryEscape(s)),
+		"HTML":             html.EscapeString(s),
+		"HTML, decimal":    each(func(r rune) string { return fmt.Sprintf("&#%d;", r) }),
+		"HTML, hex":        each(func(r rune) string { return fmt.Sprintf("&#x%X;", r) }),
+		"JSON in a query":  url.QueryEscape(inner),
+		"a query in HTML":  html.EscapeString(url.QueryEscape(s)),
+		"hex":              hex.EncodeToString([]byte(s)),
+		"hex, capitals":    strings.ToUpper(hex.EncodeToString([]byte(s))),
+		"mixed": each(func(r rune) string {
+			switch n++; n % 4 {
+			case 0:
+				return fmt.Sprintf("&#%d;", r)
+			case 1:
+				return percent("%%%02x")(r)
+			case 2:
+				return escaped(`\u%04x`)(r)
+			}
+			return string(r)
+		}),
+	}
+	for name, encoding := range map[string]*base64.Encoding{"standard": base64.StdEncoding, "raw": base64.RawStdEncoding, "URL": base64.URLEncoding, "raw URL": base64.RawURLEncoding} {
+		for _, user := range []string{"", "u", "us", "user:", "a long user's name:"} {
+			for _, rest := range []string{"", "x", ":y"} {
+				all["base64, "+name+": "+user+rest] = encoding.EncodeToString([]byte(user + s + rest))
+			}
+		}
+	}
+	return all
+}
+
+func TestSpellings(t *testing.T) {
+	for _, s := range []string{hush, "sk-live-0123456789abcdef", "postgres://me:pa%2Fss@db.test/x?y=z", "eight-by", strings.Repeat("z", 30)} {
+		q := secret.New("unused-secret", s)
+		for name, spelling := range spellings(s) {
+			got := q.Quote("before "+spelling+" after", 4096)
+			if _, around, ok := strings.Cut(name, ": "); ok {
+				// What stands around the secret may show, in base64.
+				first, last, ok := strings.Cut(got, "[masked]")
+				assert.True(t, ok, "%s: %s", name, spelling)
+				assert.LessOrEqual(t, len(first+last), len("before  after")+2*len(around)+3, "%s: %s", name, spelling)
+			} else {
+				assert.Equal(t, "before [masked] after", got, "%s: %s", name, spelling)
+			}
+			for _, around := range []string{`\`, `\\`, "%", "%2", "&", "&#", `\u00`, "x", "=", "\x1b[1m"} {
+				got = q.Quote(around+spelling+around, 4096)
+				assert.Contains(t, got, "[masked]", "%s behind %q", name, around)
+				assert.NotContains(t, got, spelling, "%s behind %q", name, around)
+			}
+		}
+	}
+	assert.Equal(t, "nothing of short or hush-hus.", secret.New("short", "hush-hush").Quote("nothing of short or hush-hus.", 100))
+}
+
+// Whatever is cut, no more than a few bytes of a secret that stands there are
+// shown, in whatever spelling.
+func TestCut(t *testing.T) {
+	for _, size := range []int{20, 200, 9_000} {
+		s := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz", size/36+1)[:size]
+		q := secret.New(s)
+		for name, spelling := range spellings(s) {
+			if _, around, _ := strings.Cut(name, ": "); around != "" {
+				continue // what stands around the secret may show
+			}
+			for _, before := range []int{0, 1, 2, 17, 30, 38, 39, 40, 41} {
+				got := q.Quote(strings.Repeat("-", before)+spelling, 40)
+				assert.LessOrEqual(t, len(got), 43)
+				assert.Empty(t, strings.Trim(got, "-[masked]…"), "%s of %d bytes behind %d", name, size, before)
+			}
+			text := "start\n" + spelling + "\nlast words"
+			for cut := 0; cut < len(text)-12; cut += 1 + len(text)/12 {
+				got := q.End([]byte(text[cut:]), cut > 0, 40)
+				got = strings.TrimPrefix(got, "… ")
+				got = strings.TrimPrefix(got, "start\n")
+				got = strings.TrimPrefix(got, "[masked]")
+				got = strings.TrimLeft(got, "=")
+				assert.Equal(t, "last words", strings.TrimSpace(got), "%s of %d bytes from %d", name, size, cut)
+			}
+			// The server has not written all of it yet.
+			for end := 10; end < len(spelling); end += 1 + len(spelling)/12 {
+				got := q.End([]byte("key: "+spelling[:end]), false, 4096)
+				assert.Less(t, len(got), 5+8*11, "%s of %d bytes up to %d: %s", name, size, end, got)
+			}
+		}
+	}
+}
+
+func TestQuote(t *testing.T) {
+	for in, want := range map[string]string{
+		"":                                "",
+		"plain":                           "plain",
+		" two \r\n\t lines\n":             "two lines",
+		"\x1b[31mred\x1b[0m":              "red",
+		"\x1b]0;title\amore":              "more",
+		"a\u202eb\u2066c\u200bd\ufeffe":   "abcde",
+		"f\ufe0fl\U000e0041g\u2800\u3164": "flg",
+		"nul\x00led":                      "nulled",
+		"\xff\xfe bytes":                  "\ufffd\ufffd bytes",
+		"ümläut 漢字 🔑":                     "ümläut 漢字 🔑",
+		"sec\u200bret-se\x00cret":         "[masked]",
+		"secret- secret":                  "secret- secret",
+	} {
+		assert.Equal(t, want, secret.New("secret-secret").Quote(in, 60), "%q", in)
+		assert.Equal(t, want, secret.New("secret-secret").QuoteBytes([]byte(in), 60), "%q", in)
+	}
+	var none *secret.Quoter
+	assert.Equal(t, "ä"+"…", none.Quote("ää", 3))
+	assert.Equal(t, "a b", none.Quote("a\nb", 3))
+	assert.Equal(t, "a\n\tb", none.Text([]byte("a\r\n\tb\x00"), 30))
+	assert.Equal(t, "… third", none.End([]byte("first\nsecond\nthird\n"), false, 10))
+	assert.Equal(t, "first\nsecond", none.End([]byte("first\nsecond\n"), false, 20))
+	// A secret of several lines, told in lines.
+	key := "-----BEGIN KEY-----\nMIIEvQIBADAN\r\nBgkqhkiG9w0B\n-----END KEY-----\n"
+	assert.Equal(t, "key:\n[masked]\nno good", secret.New(key).Text([]byte("key:\n"+key+"no good"), 400))
+	assert.Equal(t, "key: [masked]", secret.New(key).Quote("key: "+strings.ReplaceAll(key, "\r\n", `\n`), 400))
+}
+
+// Printing a box shows nothing of what is in it, wherever the box is.
+func TestBox(t *testing.T) {
+	type holder struct {
+		Public secret.Box[string]
+		hidden secret.Box[map[string]string]
+		within struct{ deep *secret.Box[string] }
+	}
+	text := secret.Keep("hunter2")
+	h := holder{Public: text, hidden: secret.Keep(map[string]string{"a": "hunter2"})}
+	h.within.deep = &text
+	var out bytes.Buffer
+	for _, v := range []any{text, &text, h, &h, []any{h}, map[string]any{"h": h}, secret.New("hunter2-hunter2"), struct{ q secret.Quoter }{*secret.New("hunter2-hunter2")}} {
+		for _, verb := range "vsqxXdTpbcoOUeEfFgGtw" {
+			for _, flag := range []string{"", "+", "#", " ", "10.3"} {
+				fmt.Fprintf(&out, "%"+flag+string(verb)+"\n", v)
+			}
+		}
+		slog.New(slog.NewTextHandler(&out, nil)).Info("x", "v", v)
+		slog.New(slog.NewJSONHandler(&out, nil)).Info("x", "v", v)
+		data, err := json.Marshal(v)
+		assert.NoError(t, err)
+		out.Write(data)
+	}
+	for _, spelling := range []string{"hunter2", hex.EncodeToString([]byte("hunter2")), strings.ToUpper(hex.EncodeToString([]byte("hunter2"))), "104 117 110"} {
+		assert.NotContains(t, out.String(), spelling)
+	}
+	assert.Equal(t, "hunter2", text.Open())
+	assert.Equal(t, "hunter2", h.hidden.Open()["a"])
+	assert.Empty(t, secret.Box[string]{}.Open())
+	assert.Equal(t, "[masked]", fmt.Sprint(text))
+}
+
+func TestErrors(t *testing.T) {
+	q := secret.New("sk-secret-1")
+	said := errors.New("refused sk-secret-1")
+	low := &net.OpError{Op: "dial", Net: "tcp", Err: os.ErrDeadlineExceeded}
+	high := &net.OpError{Op: "read", Net: "sk-secret-1", Err: context.Canceled}
+	err := fmt.Errorf("outer: %w", errors.Join(
+		&url.Error{Op: "Post", URL: "https://me:pass@x.test/a?key=b", Err: low}, said, high))
+	got := q.Error(err, 300)
+	assert.EqualError(t, got, `outer: Post "https://x.test/a": dial tcp: i/o timeout refused [masked] read [masked]: context canceled`)
+	for _, cause := range []error{low, said, high, os.ErrDeadlineExceeded, context.Canceled} {
+		assert.ErrorIs(t, got, cause)
+	}
+	var op *net.OpError
+	assert.ErrorAs(t, got, &op)
+	assert.Same(t, low, op)
+	assert.False(t, errors.As(got, new(*url.Error)))
+	assert.NotContains(t, fmt.Sprintf("%+v %#v", got, got), "sk-secret")
+	assert.Less(t, len(q.Error(errors.New(strings.Repeat("long ", 1e6)), 300).Error()), 310)
+}
+
+func FuzzQuote(f *testing.F) {
+	f.Add("before ", "sk-live-0123456789", " after", uint8(3), 100)
+	f.Add(`\`, hush, `\u00`, uint8(9), 20)
+	f.Fuzz(func(t *testing.T, before, s, after string, which uint8, limit int) {
+		if len(strings.TrimSpace(s)) < 8 || len(s) > 200 || limit < 0 || limit > 1<<16 {
+			return
+		}
+		q := secret.New(s)
+		for _, spelling := range spellings(s) {
+			if len(spelling) < 8 || len(spelling) > limit {
+				continue
+			}
+			text := before + spelling + after
+			for _, got := range []string{q.Quote(text, limit), q.Text([]byte(text), limit), q.End([]byte(text), which%2 > 0, limit)} {
+				if strings.Contains(got, spelling) && !strings.Contains("[masked]… ", spelling) {
+					t.Fatalf("%q with %q in %q", got, spelling, text)
+				}
+			}
+		}
+	})
+}
+
+func BenchmarkQuote(b *testing.B) {
+	var secrets []string
+	for i := range 30 {
+		secrets = append(secrets, fmt.Sprintf("%csk-live-%032d", 'A'+i, i))
+	}
+	for _, size := range []int{100, 60 << 20} {
+		for _, limit := range []int{120, 64 << 10} {
+			b.Run(fmt.Sprint(size, "/", limit), func(b *testing.B) {
+				q, text := secret.New(secrets...), strings.Repeat("some words, and ", size/16+1)
+				for b.Loop() {
+					q.Quote(text, limit)
+				}
+			})
+		}
+	}
+}
