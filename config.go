@@ -38,7 +38,7 @@ import (
 // transport such as sse, a name that an entry before it has, or what [Connect]
 // would refuse. A text that is no JSON object gives no server and an error with
 // the line and column. No error shows an argument or the value of a variable or
-// header, but one for a cwd that cannot be used shows its path.
+// header. No file is looked at: whether a cwd is there, Connect tells.
 func ParseServers(file []byte, lookup func(name string) (string, bool)) ([]Server, error) {
 	entries, err := config.Read(file, lookup)
 	if err != nil {
@@ -66,11 +66,9 @@ func configured(e config.Entry) (Server, error) {
 	}
 	faults := strings.Join(e.Faults, "; ")
 	if faults == "" { // what a fault has left out would look like a fault of its own
-		_, err := s.check()
-		if err == nil {
+		if faults = strings.Join(s.faults(), "; "); faults == "" {
 			return s, nil
 		}
-		_, faults, _ = strings.Cut(err.Error(), ErrInvalidServer.Error()+": ") // behind the name, which may be another one
 	}
 	return Server{}, fmt.Errorf("mcp server %q: %w: %s", e.Key, ErrInvalidServer, faults)
 }

@@ -27,8 +27,8 @@ import (
 const (
 	modulePath = "github.com/seed94b59a13/mcp"
 
-	// startTimeout bounds a start whose context has no deadline. The first
-	// start through npx or uvx downloads the server.
+	// startTimeout bounds a start that neither its context nor StartTimeout
+	// does. The first start through npx or uvx downloads the server.
 	startTimeout = 60 * time.Second
 	// maxMessage bounds one message of a server, in bytes.
 	maxMessage = 64 << 20
@@ -41,8 +41,8 @@ const (
 
 // Connect starts the server, or reaches it by its URL, and lists its tools.
 //
-// The context bounds the start, which takes 60 seconds at most if the context
-// has no deadline; once Connect has returned, the context's end has no effect.
+// The context bounds the start, and so does Server.StartTimeout; where neither
+// does, it takes 60 seconds at most. Once Connect has returned, the context's end has no effect.
 // After an error nothing is left: a process that was started has ended, half a
 // second after the end of the context at the latest. The error names the
 // server, the step (starting, initializing, listing tools) and the cause, with
@@ -56,9 +56,13 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := ctx.Deadline(); !ok {
+	limit := server.StartTimeout
+	if _, ok := ctx.Deadline(); limit == 0 && !ok {
+		limit = startTimeout
+	}
+	if limit > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = patience.WithTimeout(ctx, startTimeout)
+		ctx, cancel = patience.WithTimeout(ctx, limit)
 		defer cancel()
 	}
 	version := firstVersion
@@ -109,7 +113,7 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 			c.transport.Abort()
 		}
 		c.background.Wait()
-		err = c.failed(step, err)
+		err = c.failed(step, server.hinted(err))
 	}()
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -56,7 +56,8 @@ type Server struct {
 	Dir string
 	// StopTimeout is how long Close lets the program finish by itself after
 	// its input was closed, before it is told to terminate; 0 means 5 seconds.
-	// See Connection.Close for the steps.
+	// See Connection.Close for the steps. Like Stderr it has no effect with a
+	// URL.
 	StopTimeout time.Duration
 	// Stderr, if not nil, receives a copy of what the program writes to its
 	// standard error: as it comes, nothing masked, from one goroutine. A Write
@@ -82,7 +83,8 @@ type Server struct {
 	// causes them: the place for proxies and client certificates. It is
 	// called from a goroutine of its own and not waited for once that context
 	// has ended; Close gives it half a second. Nil means an own clone of
-	// http.DefaultTransport, whose connections Close closes.
+	// http.DefaultTransport, whose connections Close closes. It has no effect
+	// with a Command.
 	HTTPTransport http.RoundTripper
 
 	// Tools, if not empty, keeps only the tools with these names: the names
@@ -92,6 +94,12 @@ type Server struct {
 	// Tools keeps.
 	ExcludeTools []string
 
+	// StartTimeout bounds the start, from when the server itself begins to
+	// start until its tools are listed, beside the context of Connect; 0 means
+	// 60 seconds if that has no deadline, and its deadline if it has one. The
+	// first start through npx or uvx downloads the server. When it is over,
+	// the error of Connect wraps context.DeadlineExceeded.
+	StartTimeout time.Duration
 	// CallTimeout is how long a tool call may go without an answer or progress
 	// of the server; 0 means that only the context of a call bounds it. When it
 	// is over the server is told that the call is cancelled, and the Handler's
@@ -113,26 +121,14 @@ const defaultStopTimeout = 5 * time.Second
 // check returns a copy of the server that is the connection's own, or an
 // error that wraps ErrInvalidServer and names every fault.
 func (s Server) check() (Server, error) {
-	var faults []string
-	fault := func(format string, args ...any) {
-		faults = append(faults, fmt.Sprintf(format, args...))
+	faults := s.faults()
+	if s.Dir != "" && s.URL == "" {
+		if info, err := os.Stat(s.Dir); err != nil {
+			faults = append(faults, fmt.Sprintf("Dir cannot be used: %v", err))
+		} else if !info.IsDir() {
+			faults = append(faults, fmt.Sprintf("Dir %q is not a folder", s.Dir))
+		}
 	}
-	if !isServerName(s.Name) {
-		fault("Name must be 1 to %d letters, digits and hyphens", maxServerName)
-	}
-	switch {
-	case s.Command == "" && s.URL == "":
-		fault("Command or URL must be set")
-	case s.Command != "" && s.URL != "":
-		fault("Command and URL must not both be set")
-	case s.Command != "":
-		s.checkStdio(fault)
-	default:
-		s.checkHTTP(fault)
-	}
-	s.checkLimits(fault)
-	checkNames("Tools", s.Tools, fault)
-	checkNames("ExcludeTools", s.ExcludeTools, fault)
 	if len(faults) > 0 {
 		return Server{}, fmt.Errorf("mcp server %q: %w: %s", s.Name, ErrInvalidServer, strings.Join(faults, "; "))
 	}
@@ -144,19 +140,56 @@ func (s Server) check() (Server, error) {
 	return s, nil
 }
 
+// faults returns what is wrong with the fields, as far as they alone tell: no
+// file is looked at.
+func (s Server) faults() (faults []string) {
+	fault := func(format string, args ...any) {
+		faults = append(faults, fmt.Sprintf(format, args...))
+	}
+	if !isServerName(s.Name) {
+		fault("Name must be 1 to %d letters, digits and hyphens", maxServerName)
+	}
+	switch {
+	case s.Command == "" && s.URL == "":
+		fault("Command or URL must be set")
+	case s.Command != "" && s.URL != "":
+		fault("Command and URL must not both be set")
+	default:
+		s.checkTransport(fault)
+		if s.Command != "" {
+			s.checkStdio(fault)
+		} else {
+			s.checkHTTP(fault)
+		}
+	}
+	s.checkLimits(fault)
+	checkNames("Tools", s.Tools, fault)
+	checkNames("ExcludeTools", s.ExcludeTools, fault)
+	return faults
+}
+
+// checkTransport refuses what would be lost with the transport of the server:
+// credentials, and what only makes sense for the program that is meant. The
+// options of the other transport are none of them, so that an application can
+// set those for all of its servers.
+func (s Server) checkTransport(fault func(string, ...any)) {
+	for _, field := range []struct {
+		set  bool
+		text string
+	}{
+		{s.Command != "" && s.BearerToken != "", "BearerToken is for a URL, not for a Command"},
+		{s.Command != "" && len(s.Headers) > 0, "Headers are for a URL, not for a Command"},
+		{s.Command != "" && s.Auth != nil, "Auth is for a URL, not for a Command"},
+		{s.URL != "" && len(s.Args) > 0, "Args are for a Command, not for a URL"},
+		{s.URL != "" && len(s.Env) > 0, "Env is for a Command, not for a URL"},
+	} {
+		if field.set {
+			fault("%s", field.text)
+		}
+	}
+}
+
 func (s Server) checkStdio(fault func(string, ...any)) {
-	if s.BearerToken != "" {
-		fault("BearerToken is for a URL, not for a Command")
-	}
-	if len(s.Headers) > 0 {
-		fault("Headers are for a URL, not for a Command")
-	}
-	if s.Auth != nil {
-		fault("Auth is for a URL, not for a Command")
-	}
-	if s.HTTPTransport != nil {
-		fault("HTTPTransport is for a URL, not for a Command")
-	}
 	if strings.ContainsRune(s.Command, 0) {
 		fault("Command must not contain NUL")
 	}
@@ -175,34 +208,9 @@ func (s Server) checkStdio(fault func(string, ...any)) {
 			fault("Env[%d] must not contain NUL", i)
 		}
 	}
-	if s.StopTimeout < 0 {
-		fault("StopTimeout must not be negative")
-	}
-	if s.Dir != "" {
-		if info, err := os.Stat(s.Dir); err != nil {
-			fault("Dir cannot be used: %v", err)
-		} else if !info.IsDir() {
-			fault("Dir %q is not a folder", s.Dir)
-		}
-	}
 }
 
 func (s Server) checkHTTP(fault func(string, ...any)) {
-	if len(s.Args) > 0 {
-		fault("Args are for a Command, not for a URL")
-	}
-	if len(s.Env) > 0 {
-		fault("Env is for a Command, not for a URL")
-	}
-	if s.Dir != "" {
-		fault("Dir is for a Command, not for a URL")
-	}
-	if s.StopTimeout != 0 {
-		fault("StopTimeout is for a Command, not for a URL")
-	}
-	if s.Stderr != nil {
-		fault("Stderr is for a Command, not for a URL")
-	}
 	// The error of Parse quotes the URL, which may hold a secret.
 	switch u, err := url.Parse(s.URL); {
 	case err != nil:
@@ -244,18 +252,25 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 }
 
 func checkNames(field string, names []string, fault func(string, ...any)) {
+	seen := make(map[string]bool, len(names))
 	for i, name := range names {
 		if name == "" {
 			fault("%s[%d] must not be empty", field, i)
-		} else if slices.Contains(names[:i], name) {
+		} else if seen[name] {
 			fault("%s names %q twice", field, name)
 		}
+		seen[name] = true
 	}
 }
 
 func (s Server) checkLimits(fault func(string, ...any)) {
-	if s.CallTimeout < 0 {
-		fault("CallTimeout must not be negative")
+	for _, field := range []struct {
+		name  string
+		value time.Duration
+	}{{"StopTimeout", s.StopTimeout}, {"StartTimeout", s.StartTimeout}, {"CallTimeout", s.CallTimeout}} {
+		if field.value < 0 {
+			fault("%s must not be negative", field.name)
+		}
 	}
 	if s.MaxOutput != 0 && s.MaxOutput < text.Shortest {
 		fault("MaxOutput must be 0 or at least %d", text.Shortest)

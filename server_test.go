@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"os"
@@ -44,21 +45,20 @@ func TestInvalidServers(t *testing.T) {
 		`Headers: "authorization" and Auth exclude each other`: web(func(s *mcp.Server) {
 			s.Headers, s.Auth = map[string]string{"authorization": "secret"}, authorizer{}
 		}),
-		"HTTPTransport is for a URL, not for a Command":                       stdio(func(s *mcp.Server) { s.HTTPTransport = http.DefaultTransport }),
 		"Command must not contain NUL":                                        stdio(func(s *mcp.Server) { s.Command = "a\x00" }),
 		"Args[1] must not contain NUL":                                        stdio(func(s *mcp.Server) { s.Args = []string{"", "secret\x00"} }),
 		"Env[0] must be KEY=VALUE":                                            stdio(func(s *mcp.Server) { s.Env = []string{"secret"} }),
 		"Env[1] must be KEY=VALUE":                                            stdio(func(s *mcp.Server) { s.Env = []string{"A=", "=secret"} }),
 		"Env[0] must not contain NUL":                                         stdio(func(s *mcp.Server) { s.Env = []string{"A=secret\x00"} }),
 		"StopTimeout must not be negative":                                    stdio(func(s *mcp.Server) { s.StopTimeout = -1 }),
+		"StartTimeout must not be negative":                                   web(func(s *mcp.Server) { s.StartTimeout = -1 }),
+		"CallTimeout must not be negative":                                    web(func(s *mcp.Server) { s.CallTimeout = -1 }),
 		"Dir cannot be used: stat " + file + "2: no such file or directory":   stdio(func(s *mcp.Server) { s.Dir = file + "2" }),
 		fmt.Sprintf("Dir %q is not a folder", file):                           stdio(func(s *mcp.Server) { s.Dir = file }),
 		"Tools[1] must not be empty":                                          stdio(func(s *mcp.Server) { s.Tools = []string{"a", ""} }),
 		`Tools names "a" twice`:                                               stdio(func(s *mcp.Server) { s.Tools = []string{"a", "b", "a"} }),
 		"Args are for a Command, not for a URL":                               web(func(s *mcp.Server) { s.Args = []string{"secret"} }),
 		"Env is for a Command, not for a URL":                                 web(func(s *mcp.Server) { s.Env = []string{"A=secret"} }),
-		"Dir is for a Command, not for a URL":                                 web(func(s *mcp.Server) { s.Dir = "/" }),
-		"StopTimeout is for a Command, not for a URL":                         web(func(s *mcp.Server) { s.StopTimeout = time.Second }),
 		"URL must begin with http:// or https://":                             web(func(s *mcp.Server) { s.URL = "ftp://example.test/secret" }),
 		"URL must have a host":                                                web(func(s *mcp.Server) { s.URL = "https:///secret" }),
 		"URL cannot be parsed":                                                web(func(s *mcp.Server) { s.URL = "http://%zz/secret" }),
@@ -87,6 +87,20 @@ func TestInvalidServers(t *testing.T) {
 	// All faults are told at once.
 	_, err := mcp.Connect(t.Context(), mcp.Server{Name: "x", Command: "true", StopTimeout: -1, Env: []string{"secret"}})
 	assert.EqualError(t, err, `mcp server "x": invalid server: Env[0] must be KEY=VALUE; StopTimeout must not be negative`)
+}
+
+// An application sets the same options for all of its servers.
+func TestOptionsOfTheOtherTransport(t *testing.T) {
+	options := func(s mcp.Server) mcp.Server {
+		s.Stderr, s.StopTimeout, s.HTTPTransport = io.Discard, time.Second, http.DefaultTransport
+		return s
+	}
+	c := connect(t, options(stdioServer(t, "plain")))
+	assert.Len(t, c.Tools(), 1)
+	server := options(mcp.Server{Name: "web", URL: officialServer(t, nil, nil).URL})
+	server.Dir = filepath.Join(t.TempDir(), "none")
+	c = connect(t, server)
+	assert.Len(t, c.Tools(), 1)
 }
 
 func TestServerPrintsNoSecrets(t *testing.T) {
