@@ -56,43 +56,58 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := server.StartTimeout
+	ctx, cancel := server.startContext(ctx)
+	defer cancel()
+	c := &Connection{
+		server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
+		listed: &toolList{List: &listing.List{}}, starts: restarts{begun: time.Now()},
+	}
+	c.life, c.endLife = context.WithCancel(context.Background())
+	s, list, err := c.open(ctx, 0)
+	if err != nil {
+		return nil, fmt.Errorf("mcp server %q: %w", server.Name, err)
+	}
+	return c, c.adopt(s, list)
+}
+
+// startContext bounds a start, by its context or StartTimeout.
+func (s *Server) startContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := s.StartTimeout
 	if _, ok := ctx.Deadline(); limit == 0 && !ok {
 		limit = startTimeout
 	}
-	if limit > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = patience.WithTimeout(ctx, limit)
-		defer cancel()
+	if limit == 0 {
+		return ctx, func() {}
 	}
+	return patience.WithTimeout(ctx, limit)
+}
+
+// open starts the server, or reaches it by its URL, and lists its tools.
+func (c *Connection) open(ctx context.Context, number int) (*session, *toolList, error) {
 	version := firstVersion
-	if server.URL != "" {
+	if c.server.URL != "" {
 		version = "" // over HTTP no question that a server does not know harms it
 	}
-	c, err := connect(ctx, server, version)
+	s, list, err := c.attempt(ctx, number, version)
 	var refused refusedVersion
 	if errors.As(err, &refused) {
-		c, err = connect(ctx, server, refused.instead)
+		s, list, err = c.attempt(ctx, number, refused.instead)
 	}
-	if err != nil {
-		return nil, err
-	}
-	return c, nil
+	return s, list, err
 }
 
 // A refusedVersion is the error of a start with a protocol version that the
 // server does not speak, though it names others.
 type refusedVersion struct {
 	error
-	instead string // as for connect
+	instead string // as for attempt
 }
 
-// connect makes one attempt. An empty version means that the SDK asks the
+// attempt makes one attempt. An empty version means that the SDK asks the
 // server which versions it speaks (server/discover).
-func connect(ctx context.Context, server Server, version string) (_ *Connection, err error) {
+func (c *Connection) attempt(ctx context.Context, number int, version string) (_ *session, _ *toolList, err error) {
 	step := "starting"
-	c := &Connection{server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}), listed: &toolList{List: &listing.List{}}}
-	c.pending = &rpc.Pending{ToolsChanged: c.toolsChanged}
+	s := &session{number: number, done: make(chan struct{}), pending: &rpc.Pending{ToolsChanged: c.toolsChanged}}
 	defer func() {
 		if err == nil {
 			return
@@ -101,51 +116,48 @@ func connect(ctx context.Context, server Server, version string) (_ *Connection,
 		if errors.As(err, &refusal) {
 			// The server has said why, even if it has left since.
 			instead, ok := otherVersion(refusal, version)
-			if err = c.refusal(*refusal); ok {
+			if err = s.refusal(*refusal); ok {
 				err = refusedVersion{err, instead}
 			}
-		} else if cause := c.cause(); cause != nil {
+		} else if cause := s.cause(); cause != nil {
 			err = cause
-		} else if c.transport != nil && ctx.Err() != nil {
-			err = fmt.Errorf("%w%s", ctx.Err(), c.transport.Quote())
+		} else if s.transport != nil && ctx.Err() != nil {
+			err = fmt.Errorf("%w%s", ctx.Err(), s.transport.Quote())
 		}
-		if c.transport != nil {
-			c.transport.Abort()
+		if s.transport != nil {
+			s.close(true)
 		}
-		c.background.Wait()
-		err = c.failed(step, server.hinted(err))
+		err = fmt.Errorf("%s: %w", step, c.server.hinted(err))
 	}()
 	if err := ctx.Err(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if server.URL != "" {
-		c.transport, err = c.reach()
+	if c.server.URL != "" {
+		s.transport, err = c.reach(s)
 	} else {
-		c.transport, err = c.start()
+		s.transport, err = c.start(s)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	step = "initializing"
 	info := &sdk.Implementation{Name: modulePath, Version: moduleVersion()}
 	client := sdk.NewClient(info, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
 	})
-	c.hello, err = handshake.Do(ctx, c.transport, client, version)
+	s.info, err = handshake.Do(ctx, s.transport, client, version)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	c.meta = protocolMeta(c.hello.ProtocolVersion, info)
+	s.meta = protocolMeta(s.info.Protocol, info)
 	step = stepListing
-	if err := c.refresh(ctx); err != nil {
-		return nil, err
-	}
-	return c, nil
+	list, err := c.read(ctx, s, c.lastList())
+	return s, list, err
 }
 
 // refusal is the error for a request that the server has answered with one.
-func (c *Connection) refusal(e jsonrpc.Error) error {
-	return errors.New(text.Start(c.transport.Hide(result.ErrorText(e)), maxRefusal))
+func (s *session) refusal(e jsonrpc.Error) error {
+	return errors.New(text.Start(s.transport.Hide(result.ErrorText(e)), maxRefusal))
 }
 
 // maxRefusal bounds the text of such an error, in bytes.
@@ -167,7 +179,7 @@ func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bo
 }
 
 // start starts the program of a stdio server.
-func (c *Connection) start() (transport, error) {
+func (c *Connection) start(s *session) (transport, error) {
 	started, pipes, err := startProcess(c.server)
 	if err != nil {
 		return nil, err
@@ -181,8 +193,8 @@ func (c *Connection) start() (transport, error) {
 		StopTimeout: c.server.StopTimeout,
 		Limit:       maxMessage,
 		Mask:        c.server.mask(),
-		OnEnd:       c.end,
-		Pending:     c.pending,
+		OnEnd:       func(err error) { c.sessionEnded(s, err) },
+		Pending:     s.pending,
 	}), nil
 }
 

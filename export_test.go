@@ -8,6 +8,6 @@ import (
 
 // Waiting returns how many calls and progress tokens the connection knows.
 func Waiting(c *Connection) (calls, tokens int) {
-	pending := reflect.ValueOf(c.pending).Elem()
+	pending := reflect.ValueOf(c.session.Load().pending).Elem()
 	return pending.FieldByName("calls").Len(), pending.FieldByName("tokens").Len()
 }

@@ -65,7 +65,7 @@ const idleConnections = 64
 const statelessVersion = "2026-07-28"
 
 // reach prepares the connection to a server with a URL. It sends nothing yet.
-func (c *Connection) reach() (transport, error) {
+func (c *Connection) reach(s *session) (transport, error) {
 	target, err := url.Parse(c.server.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: URL cannot be parsed", ErrInvalidServer)
@@ -76,8 +76,8 @@ func (c *Connection) reach() (transport, error) {
 		Transport: c.server.HTTPTransport,
 		Limit:     maxMessage,
 		Mask:      c.server.mask(),
-		OnEnd:     c.end,
-		Pending:   c.pending,
+		OnEnd:     func(err error) { c.sessionEnded(s, err) },
+		Pending:   s.pending,
 		Auth:      c.server.Auth,
 		StatusError: func(status int, body, text string) error {
 			return &HTTPError{StatusCode: status, Body: body, text: text}
@@ -112,6 +112,6 @@ func (c *Connection) reach() (transport, error) {
 }
 
 // repeatsArguments reports whether calls repeat arguments in headers.
-func (c *Connection) repeatsArguments() bool {
-	return c.server.URL != "" && c.hello.ProtocolVersion >= statelessVersion
+func (c *Connection) repeatsArguments(s *session) bool {
+	return c.server.URL != "" && s.info.Protocol >= statelessVersion
 }

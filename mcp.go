@@ -78,7 +78,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,13 +86,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
-	"github.com/seed94b59a13/mcp/internal/handshake"
-	"github.com/seed94b59a13/mcp/internal/progress"
-	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -198,12 +191,11 @@ const maxInstructions = 4<<10 - 32
 // A Connection is a running server and the list of its tools. All methods may
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
-	server    Server
-	transport transport
-	pending   *rpc.Pending
-	hello     *sdk.InitializeResult // what the server said about itself
+	server  Server
+	session atomic.Pointer[session] // the last one that began
+	life    context.Context         // ends when Close begins
+	endLife context.CancelFunc
 
-	meta   []byte       // of the protocol, for each call; members of a JSON object
 	tokens atomic.Int64 // the last progress token
 	seed   maphash.Seed // no server can make two lists that look the same
 
@@ -214,7 +206,8 @@ type Connection struct {
 	listed     *toolList      // the last one that succeeded; an empty one before
 	listNumber int            // of the refresh that listed is from
 	listing    *refresh       // the latest; nil before the first
-	background sync.WaitGroup // listings and notices
+	starts     restarts       // with Server.Restart
+	background sync.WaitGroup // listings and starts
 	closed     bool           // Close has begun
 
 	ended sync.Once
@@ -222,22 +215,6 @@ type Connection struct {
 	err   error
 
 	closing sync.Once
-}
-
-// A transport speaks to a server: over stdio or HTTP.
-type transport interface {
-	handshake.Link
-	// Stop ends the transport and what is behind it, and returns when nothing
-	// is left. Calls in flight end at once.
-	Stop()
-	// Abort is Stop for a server that did not start properly.
-	Abort()
-	// Quote returns the last words of the server as a clause for an error.
-	Quote() string
-	// Hide takes secrets out of a text that is to be quoted.
-	Hide(string) string
-	// Warnings tell what was skipped.
-	Warnings() []string
 }
 
 // Tools returns the tools in the server's order, as of the last listing that
@@ -255,20 +232,16 @@ func (c *Connection) Tools() []Tool {
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
 	c.mu.Lock()
-	listed := c.listed.Warnings
+	listed, again := c.listed.Warnings, c.starts.warnings()
 	c.mu.Unlock()
-	warnings := make([]string, 0, len(listed))
-	for _, warning := range listed {
-		warnings = append(warnings, c.transport.Hide(warning))
-	}
-	return append(warnings, c.transport.Warnings()...)
+	return slices.Concat(c.session.Load().warnings(listed), again)
 }
 
 // Instructions returns what the server says about its use in general, at most
 // 4 KiB, without the characters that a reader cannot see; empty if it says
 // nothing. It is for the model's system prompt, if the server is trusted so far.
 func (c *Connection) Instructions() string {
-	instructions, _ := text.Prompt(c.hello.Instructions)
+	instructions, _ := text.Prompt(c.session.Load().info.Instructions)
 	return text.Start(instructions, maxInstructions)
 }
 
@@ -310,8 +283,9 @@ func (c *Connection) Close() error {
 		c.mu.Lock()
 		c.closed = true // no listing begins any more
 		c.mu.Unlock()
-		c.transport.Stop()
-		c.background.Wait() // returns at once: nothing is in flight any more
+		c.endLife()
+		c.session.Load().close(false)
+		c.background.Wait() // what is in flight has been called off
 		c.end(nil)
 	})
 	return nil
@@ -320,9 +294,7 @@ func (c *Connection) Close() error {
 // end records how the connection ended; the first call counts.
 func (c *Connection) end(err error) {
 	c.ended.Do(func() {
-		if err != nil {
-			c.err = fmt.Errorf("%w: %w", ErrServerStopped, err)
-		}
+		c.err = err
 		close(c.done)
 	})
 }
@@ -330,59 +302,4 @@ func (c *Connection) end(err error) {
 // failed makes an error of a method tell the server and the step.
 func (c *Connection) failed(step string, err error) error {
 	return fmt.Errorf("mcp server %q: %s: %w", c.server.Name, step, err)
-}
-
-// call sends one request and returns the raw answer. The caller releases it.
-func (c *Connection) call(ctx context.Context, call *rpc.Call) (rpc.Response, error) {
-	if err := cmp.Or(ctx.Err(), c.cause()); err != nil {
-		return rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, err)
-	}
-	c.transport.Do(ctx, call)
-	// What Do says of the call is of no interest: either there is an outcome, or
-	// it is known better here why there is none.
-	answer, failure, ok := call.Outcome()
-	switch {
-	case ok && failure == nil:
-		return answer, nil
-	case ok && call.Abandon():
-		return rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, failure)
-	case ok:
-		return rpc.Response{}, failure
-	}
-	err := errClosed
-	if cause := c.cause(); cause != nil {
-		err = cause
-	} else if ctx.Err() != nil {
-		err = ctx.Err()
-		if quiet := progress.Silence(0); errors.As(context.Cause(ctx), &quiet) {
-			err = quiet
-		}
-	}
-	notSent := call.Abandon()
-	if !notSent && ctx.Err() != nil {
-		c.cancel(ctx, call)
-	}
-	switch {
-	case notSent:
-		err = fmt.Errorf("%w: %w", ErrNotSent, err)
-	case errors.Is(err, ErrServerStopped), errors.As(err, new(progress.Silence)):
-		err = fmt.Errorf("%w; the tool may have run", err)
-	}
-	return rpc.Response{}, err
-}
-
-// noticeTime bounds telling the server that a call is given up.
-const noticeTime = 5 * time.Second
-
-// cancel tells the server that a call is given up, and does not wait for that.
-func (c *Connection) cancel(ctx context.Context, call *rpc.Call) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.closed {
-		c.background.Go(func() { // ends within noticeTime, and with the connection
-			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
-			defer cancel()
-			c.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
-		})
-	}
 }

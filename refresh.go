@@ -119,13 +119,33 @@ type toolList struct {
 
 // list lists the tools. Of two listings that overlap the later one counts.
 func (c *Connection) list(ctx context.Context, number int) error {
-	capabilities := c.hello.Capabilities
-	if capabilities != nil && capabilities.Tools == nil {
-		return nil // a server of prompts or resources alone
+	s, err := c.live(ctx)
+	if err != nil {
+		return err
+	}
+	now, err := c.read(ctx, s, c.lastList())
+	if err != nil {
+		return err
 	}
 	c.mu.Lock()
-	last := c.listed
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	if number > c.listNumber && c.session.Load() == s {
+		c.listed, c.listNumber = now, number
+	}
+	return nil
+}
+
+func (c *Connection) lastList() *toolList {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.listed
+}
+
+// read lists the tools of a session. It returns last if nothing has changed.
+func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*toolList, error) {
+	if !s.info.Tools {
+		return last, nil // a server of prompts or resources alone
+	}
 	config := listing.Config{
 		Server: c.server.Name,
 		Keep:   c.server.Tools,
@@ -133,12 +153,12 @@ func (c *Connection) list(ctx context.Context, number int) error {
 		Name:   func(tool string) string { return ToolName(c.server.Name, tool) },
 		Seed:   c.seed,
 		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
-			call := rpc.NewCall("tools/list", rpc.ListParams(cursor, c.meta))
-			response, err := c.call(ctx, call)
+			call := rpc.NewCall("tools/list", rpc.ListParams(cursor, s.meta))
+			response, err := s.call(ctx, call)
 			return response, call.Generation, err
 		},
 	}
-	if c.repeatsArguments() {
+	if c.repeatsArguments(s) {
 		config.Refuse = func(schema []byte) error {
 			_, err := streamable.ReadParams(schema)
 			return err
@@ -146,25 +166,16 @@ func (c *Connection) list(ctx context.Context, number int) error {
 	}
 	list, tools, err := listing.Read(ctx, config, last.List)
 	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
-		return c.refusal(*refusal)
+		return nil, s.refusal(*refusal)
 	}
-	if err != nil {
-		return err
+	if err != nil || list == last.List {
+		return last, err
 	}
-	now := last
-	if list != last.List {
-		now = &toolList{list, c.tools(tools, last.tools)}
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if number > c.listNumber {
-		c.listed, c.listNumber = now, number
-	}
-	return nil
+	return &toolList{list, c.tools(s, tools, last.tools)}, nil
 }
 
 // tools makes what a list says public, and takes over what was there before.
-func (c *Connection) tools(listed []listing.Tool, last []Tool) []Tool {
+func (c *Connection) tools(s *session, listed []listing.Tool, last []Tool) []Tool {
 	tools := make([]Tool, len(listed))
 	for i := range listed {
 		t, tool := &listed[i], &tools[i]
@@ -178,7 +189,7 @@ func (c *Connection) tools(listed []listing.Tool, last []Tool) []Tool {
 			Title: t.Title, OutputSchema: t.OutputSchema,
 			Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
 		}
-		tool.Handler = c.handler(tool, t.Plan)
+		tool.Handler = c.handler(s, tool, t.Plan)
 	}
 	return tools
 }

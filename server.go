@@ -68,6 +68,18 @@ type Server struct {
 	// Write begins after Close has returned.
 	Stderr io.Writer
 
+	// Restart starts a program that has ended by itself again when it is next
+	// needed: by a Handler or by RefreshTools, never in the background. A call
+	// that was under way fails with ErrServerStopped and is not sent again. A
+	// tool that the server then describes differently, or not at all, is not
+	// called: the error wraps ErrNotSent. The first result has a note that the
+	// server has forgotten what it held. The next start comes a second after the
+	// last at the earliest if that answered no call, and the wait doubles with
+	// each to a minute; a call that comes before fails at once. After five in a
+	// row the connection ends. It has no effect with a URL: sessions over HTTP
+	// are renewed as it is.
+	Restart bool
+
 	// URL is a Streamable HTTP endpoint, http or https. It is used exactly as
 	// written, but not for credentials: those go into the fields below.
 	URL string

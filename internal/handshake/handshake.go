@@ -18,19 +18,27 @@ import (
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
-// A Link sends what the SDK says.
-type Link interface {
+// A Transport sends what the SDK says.
+type Transport interface {
 	// Do returns when the call has ended: the call has its answer, or there
 	// will be none.
 	Do(ctx context.Context, call *rpc.Call) error
 	Notify(ctx context.Context, method string, params []byte) error
 }
 
+// Info is what a server says about itself.
+type Info struct {
+	Name, Title, Version string // as it calls itself
+	Protocol             string // the version that was chosen
+	Instructions         string
+	Tools                bool // it may have tools
+}
+
 // Do returns what the server says about itself. An empty version means that
 // the server is asked for those that it speaks (server/discover). An answer
 // that is an error is a *jsonrpc.Error.
-func Do(ctx context.Context, link Link, client *sdk.Client, version string) (*sdk.InitializeResult, error) {
-	c := &conn{link: link, answers: make(chan *jsonrpc.Response, 1), closed: make(chan struct{})}
+func Do(ctx context.Context, transport Transport, client *sdk.Client, version string) (*Info, error) {
+	c := &conn{transport: transport, answers: make(chan *jsonrpc.Response, 1), closed: make(chan struct{})}
 	session, err := client.Connect(ctx, c, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		if c.err != nil {
@@ -39,16 +47,20 @@ func Do(ctx context.Context, link Link, client *sdk.Client, version string) (*sd
 		return nil, err
 	}
 	session.Close() // nothing is in flight
-	return session.InitializeResult(), nil
+	result := session.InitializeResult()
+	c.info.Protocol, c.info.Instructions = result.ProtocolVersion, result.Instructions
+	c.info.Tools = result.Capabilities == nil || result.Capabilities.Tools != nil
+	return &c.info, nil
 }
 
-// A conn is the link as the SDK sees it.
+// A conn is the transport as the SDK sees it.
 type conn struct {
-	link    Link
-	answers chan *jsonrpc.Response
-	err     error // why the last exchange had no answer
-	closed  chan struct{}
-	close   sync.Once
+	transport Transport
+	answers   chan *jsonrpc.Response
+	info      Info  // what the last answer says
+	err       error // why the last exchange had no answer
+	closed    chan struct{}
+	close     sync.Once
 }
 
 func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
@@ -79,10 +91,10 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		return nil
 	}
 	if !request.IsCall() {
-		return c.link.Notify(ctx, request.Method, request.Params)
+		return c.transport.Notify(ctx, request.Method, request.Params)
 	}
 	call := rpc.NewCall(request.Method, request.Params)
-	err := c.link.Do(ctx, call)
+	err := c.transport.Do(ctx, call)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -97,6 +109,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		e := rpc.ParseError(answer.Error)
 		response.Error = &e
 	default:
+		c.info = about(answer.Result)
 		response.Result = plain(answer.Result)
 	}
 	select {
@@ -104,6 +117,29 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 	case <-ctx.Done():
 	}
 	return nil
+}
+
+// about returns how the server calls itself.
+func about(result []byte) (info Info) {
+	server := raw.Member(result, "serverInfo")
+	if raw.Null(server) { // protocol 2026-07-28
+		server = raw.Member(raw.Member(result, "_meta"), sdk.MetaKeyServerInfo)
+	}
+	for name, value := range raw.Members(server) {
+		text, ok := raw.String(value)
+		if !ok && len(value) > 0 && value[0] != '{' && value[0] != '[' && !raw.Null(value) {
+			text = string(value) // a version that is a number
+		}
+		switch string(name) {
+		case "name":
+			info.Name = text
+		case "title":
+			info.Title = text
+		case "version":
+			info.Version = text
+		}
+	}
+	return info
 }
 
 // plain returns what the SDK needs of a result, in the types it expects: a
