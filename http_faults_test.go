@@ -208,27 +208,6 @@ func TestHTTPAnswerOnAnotherStream(t *testing.T) {
 	calls.Wait()
 }
 
-// What was answered to the call itself is not sent again, and a second refusal is
-// an error.
-func TestHTTPAnswersThatLookLikeRefusals(t *testing.T) {
-	h := newWeb(t)
-	c := connect(t, h.server())
-	h.now("tools/call", func(a *asking) {
-		a.status(400, "application/json", `{"jsonrpc":"2.0","id":`+string(a.ID)+`,"error":{"code":-32000,"message":"the device speaks protocol version 2024-11-05"}}`)
-	})
-	result, err := call(t, c, `{}`)
-	require.NoError(t, err)
-	assert.Equal(t, mcp.ToolResult{Content: "[error] the device speaks protocol version 2024-11-05 (code -32000)", IsError: true}, result)
-	assert.Equal(t, 1, h.seen("tools/call"))
-	h.now("tools/call", func(a *asking) {
-		a.status(404, "application/json", `{"jsonrpc":"2.0","id":`+string(a.ID)+`,"error":{"code":-32600,"message":"Session not found"}}`)
-	})
-	_, err = call(t, c, `{}`)
-	assert.ErrorIs(t, err, mcp.ErrNotSent)
-	assert.ErrorContains(t, err, "404 Not Found: Session not found")
-	assert.Equal(t, 3, h.seen("tools/call"))
-}
-
 // A session that could not be renewed, and is there after all, gets its DELETE.
 func TestHTTPSessionThatIsFoundAgain(t *testing.T) {
 	h := newWeb(t)

@@ -4,11 +4,9 @@ package streamable
 // want of authorization.
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -122,7 +120,9 @@ func (a *authorizing) remember(credential string) {
 // of a request, too, after which that is not sent again.
 func (c *Conn) askAgain(ctx context.Context, r *request, resp *http.Response) (again bool, err error) {
 	// An Authorizer may take its time, the network connection is not kept for it.
-	resp.Body = io.NopCloser(bytes.NewReader(c.readFailure(resp).body))
+	if c.buffer(r, resp) && r.method == methodCallTool {
+		return false, nil // the server has looked at the call
+	}
 	defer patience.Pause(ctx)()
 	again, err = c.apart(ctx, func() (bool, error) { return c.Auth.Refused(resp) })
 	if (again || err != nil) && r.call != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -44,43 +45,102 @@ func (b *buffers) put(buffer []byte) {
 	}
 }
 
+// A form is what a body is, by its first characters.
+type form int
+
+const (
+	formUnclear form = iota // nothing but space yet
+	formJSON
+	formEvents
+	formOther
+)
+
+// formOf looks at the start of a body behind its white space.
+func formOf(start []byte) form {
+	switch {
+	case len(start) == 0:
+		return formUnclear
+	case start[0] == '{', start[0] == '[':
+		return formJSON
+	case start[0] == ':':
+		return formEvents
+	}
+	for _, field := range []string{"data:", "event:", "id:", "retry:"} {
+		switch n := min(len(start), len(field)); {
+		case string(start[:n]) != field[:n]:
+		case n == len(field):
+			return formEvents
+		default:
+			return formUnclear
+		}
+	}
+	return formOther
+}
+
+// A text is a body that was read, or its start. release gives its buffer back.
+type text struct {
+	data    []byte
+	form    form
+	release func()
+}
+
+func noRelease() {}
+
 // readAll reads a body of the size that it claims, or of any if that is
-// negative. release gives the buffer back.
-func (b *buffers) readAll(body io.Reader, size int64, limit int) (data []byte, release func(), err error) {
+// negative. A form that is not wanted ends it. Of a body that cannot be read to
+// its end, and of such a form, the start is returned.
+func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form) bool) (t text, err error) {
+	t.release = noRelease
 	if size > int64(limit) {
-		return nil, nil, tooLong(limit)
+		return t, tooLong(limit)
 	}
 	var (
-		room = int(max(size, 0)) + 1 // to see the end
-		own  = size >= 0 && size < lendSize
-		buf  []byte
-		n    int
+		room   = int(max(size, 0)) + 1 // to see the end
+		own    = size >= 0 && size < lendSize
+		buf    []byte
+		n      int
+		looked int // how much of it is only space
 	)
 	if own {
 		buf = make([]byte, room)
 	} else {
 		buf = b.get(room)
 	}
+	start := func() []byte {
+		defer b.put(buf)
+		return bytes.Clone(buf[:min(n, maxKept+maxSecret)])
+	}
 	for {
 		m, err := body.Read(buf[n:])
 		n += m
+		if t.form == formUnclear {
+			for looked < n && strings.IndexByte(" \t\r\n\x00\xef\xbb\xbf", buf[looked]) >= 0 {
+				looked++
+			}
+			t.form = formOf(buf[looked:n])
+			if t.form != formUnclear && !wants(t.form) {
+				t.data = start()
+				return t, nil
+			}
+		}
 		switch {
 		case n > limit:
-			b.put(buf)
-			return nil, nil, tooLong(limit)
+			t.data = start()
+			return t, tooLong(limit)
 		case errors.Is(err, io.EOF):
-			if own {
-				return buf[:n], func() {}, nil
-			}
-			if n < lendSize {
-				data = bytes.Clone(buf[:n])
+			switch {
+			case own:
+				t.data = buf[:n]
+			case n < lendSize:
+				t.data = bytes.Clone(buf[:n])
 				b.put(buf)
-				return data, func() {}, nil
+			default:
+				t.data, t.release = buf[:n], func() { b.put(buf) }
 			}
-			return buf[:n], func() { b.put(buf) }, nil
+			return t, nil
 		case err != nil:
-			b.put(buf)
-			return nil, nil, fmt.Errorf("reading the answer: %w", err)
+			t.data = start()
+			return t, fmt.Errorf("reading the answer: %w", err)
 		case n == len(buf):
 			larger := b.get(min(2*len(buf), limit+1))
 			copy(larger, buf)
@@ -115,7 +175,10 @@ type events struct {
 	from, to int    // its only line, in buf,
 	joined   []byte // or its lines, if there are several
 	tried    bool   // the data was taken for whole before the event ended
+	bare     bool   // the data has no field name before it
 	id, kind string // of the event under way
+
+	lastEvent, loose []byte // what was said besides messages: see words
 }
 
 func newEvents(pool *buffers, limit int) *events {
@@ -191,7 +254,7 @@ func (e *events) reset() {
 		e.pool.put(e.joined)
 	}
 	e.start = e.pos
-	e.has, e.joined, e.tried, e.id, e.kind = false, nil, false, "", ""
+	e.has, e.joined, e.tried, e.bare, e.id, e.kind = false, nil, false, false, "", ""
 }
 
 // dispatch ends the event under way and returns its data.
@@ -202,6 +265,7 @@ func (e *events) dispatch() []byte {
 	e.name = e.kind
 	switch {
 	case !e.has:
+		e.say(e.name, nil)
 		return nil
 	case e.joined != nil:
 		return e.joined
@@ -213,18 +277,26 @@ func (e *events) field(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
-	case "data":
-		switch {
-		case !e.has:
-			e.has = true
-			e.to = e.lineEnd
-			e.from = e.to - len(value)
-			return
-		case e.joined == nil:
-			e.join(e.buf[e.from:e.to])
+	case "data", "event", "id", "retry":
+		if e.bare { // it was not the start of a message
+			e.note(e.buf[e.from:e.to])
+			e.pool.put(e.joined)
+			e.has, e.joined, e.tried, e.bare = false, nil, false, false
 		}
-		e.join([]byte("\n"))
-		e.join(value)
+	case "":
+		return // a comment
+	default:
+		// A message without "data:" is one all the same.
+		if open := bytes.TrimLeft(line, " "); e.bare || !e.has && len(open) > 0 && (open[0] == '{' || open[0] == '[') {
+			e.bare = true
+			e.data(line)
+			return
+		}
+		e.note(line)
+	}
+	switch string(name) {
+	case "data":
+		e.data(value)
 	case "event":
 		e.kind = string(value)
 	case "id":
@@ -236,6 +308,67 @@ func (e *events) field(line []byte) {
 			e.retry = time.Duration(ms) * time.Millisecond
 		}
 	}
+}
+
+// data adds a line to the data of the event. It is the end of the line that was
+// read last.
+func (e *events) data(line []byte) {
+	switch {
+	case !e.has:
+		e.has = true
+		e.to = e.lineEnd
+		e.from = e.to - len(line)
+		return
+	case e.joined == nil:
+		e.join(e.buf[e.from:e.to])
+	}
+	e.join([]byte("\n"))
+	e.join(line)
+}
+
+// maxWords is how much of what is said besides messages is kept: more than is
+// shown, since secrets are still to be masked.
+const maxWords = maxSecret + 8*maxShown
+
+// say keeps the last event that was not a message, but for those that keep a
+// stream alive.
+func (e *events) say(name string, data []byte) {
+	switch strings.ToLower(name) {
+	case "ping", "heartbeat", "keepalive", "keep-alive":
+		return
+	case "", "message":
+		name = ""
+	}
+	if name == "" && len(data) == 0 {
+		return
+	}
+	data = data[:min(len(data), maxWords)]
+	if len(data) > 0 && data[0] == '{' && raw.Valid(data) {
+		if said := words(data); said != "" {
+			data = []byte(said)
+		}
+	}
+	e.lastEvent = append(e.lastEvent[:0], name[:min(len(name), maxWords)]...)
+	if name != "" && len(data) > 0 {
+		e.lastEvent = append(e.lastEvent, ": "...)
+	}
+	e.lastEvent = append(e.lastEvent, data...)
+}
+
+// note keeps the start of the lines that have no field name.
+func (e *events) note(line []byte) {
+	if len(e.loose) > 0 && len(e.loose) < maxWords {
+		e.loose = append(e.loose, ' ')
+	}
+	e.loose = append(e.loose, line[:min(len(line), max(0, maxWords-len(e.loose)))]...)
+}
+
+// words returns what the server said in the stream besides messages.
+func (e *events) words() string {
+	if len(e.lastEvent) > 0 {
+		return string(e.lastEvent)
+	}
+	return string(e.loose)
 }
 
 // join appends to the lines of data. Growing by a quarter, as append does,

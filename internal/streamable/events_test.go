@@ -189,19 +189,37 @@ func (c *chunks) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+func anyForm(form) bool { return true }
+
+// What a body is shows behind the white space, however it comes in.
+func TestForms(t *testing.T) {
+	var b buffers
+	for body, want := range map[string]form{
+		"": formUnclear, " \r\n": formUnclear, "dat": formUnclear,
+		" {": formJSON, "\ufeff[1]": formJSON, "\n\n{}": formJSON,
+		"data: x": formEvents, "event:y": formEvents, ":": formEvents, "\nid: 1": formEvents, "retry: 5": formEvents,
+		"<html>": formOther, "data is missing": formOther, "OK": formOther, "datA:": formOther,
+	} {
+		got, err := b.readAll(iotest.OneByteReader(strings.NewReader(body)), -1, 100, anyForm)
+		assert.NoError(t, err)
+		assert.Equal(t, want, got.form, "%q", body)
+		assert.Equal(t, body, string(got.data))
+	}
+}
+
 func TestReadAll(t *testing.T) {
 	var b buffers
 	for _, size := range []int{0, 1, smallBuffer - 1, smallBuffer, smallBuffer + 1, lendSize, 100_000} {
 		for _, claimed := range []int64{-1, int64(size)} {
 			text := strings.Repeat("x", size)
-			data, release, err := b.readAll(iotest.HalfReader(strings.NewReader(text)), claimed, 100_000)
+			got, err := b.readAll(iotest.HalfReader(strings.NewReader(text)), claimed, 100_000, anyForm)
 			assert.NoError(t, err)
-			assert.Equal(t, text, string(data))
-			release()
+			assert.Equal(t, text, string(got.data))
+			got.release()
 		}
 	}
 	for _, claimed := range []int64{-1, 5, 100_001} {
-		_, _, err := b.readAll(strings.NewReader(strings.Repeat("x", 100_001)), claimed, 100_000)
+		_, err := b.readAll(strings.NewReader(strings.Repeat("x", 100_001)), claimed, 100_000, anyForm)
 		assert.ErrorIs(t, err, errTooLong)
 	}
 }

@@ -3,20 +3,14 @@ package streamable
 // This file turns what is no answer into an error that says what came instead.
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -30,33 +24,50 @@ const (
 	failureTime = time.Second
 )
 
-// A failure is an HTTP answer that does not answer the call, or not well.
+// A failure is an HTTP answer that does not answer the call, or with the status
+// of an error.
 type failure struct {
 	resp    *http.Response
 	status  int
-	body    []byte
-	message rpc.Message // what the body is, if it is a JSON-RPC message
-	said    string      // the server's own words, if the body is JSON with some
-}
-
-// readFailure reads the body and closes it.
-func (c *Conn) readFailure(resp *http.Response) *failure {
-	timer := time.AfterFunc(failureTime, func() { resp.Body.Close() })
-	defer timer.Stop()
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxKept+maxSecret))
-	return newFailure(resp, body)
+	body    []byte       // its start
+	message rpc.Message  // what the body is, if it is a JSON-RPC message
+	answer  *rpc.Message // what in it has the call's own id
+	said    string       // the server's own words, if the body is JSON with some
+	partial bool         // the call's id may be in what was not read, or is broken
+	free    func()       // gives the body back; nil for none
+	version string       // the one to speak instead
 }
 
 func newFailure(resp *http.Response, body []byte) *failure {
-	f := &failure{resp: resp, status: resp.StatusCode, body: body}
-	text := bytes.TrimSpace(body)
+	f := &failure{resp: resp, status: resp.StatusCode, body: body[:min(len(body), maxKept+maxSecret)]}
+	text := rpc.Trim(body)
 	if len(text) == 0 || text[0] != '{' || !raw.Valid(text) {
 		return f
 	}
 	f.message, _, _ = rpc.Parse(text)
 	f.said = words(text)
 	return f
+}
+
+// find looks for the answer to the call with the id in a body that was read to
+// its end.
+func (f *failure) find(id int64, body []byte) {
+	broken := false
+	for m, skipped := range rpc.Messages(body) {
+		if skipped != nil {
+			got, ok := rpc.FindID(skipped, skipped)
+			broken = broken || ok && got == id
+		} else if got, ok := raw.Whole(m.ID); ok && got == id && m.Method == "" {
+			f.answer = &m
+		}
+	}
+	f.partial = broken && f.answer == nil
+}
+
+func (f *failure) release() {
+	if f != nil && f.free != nil {
+		f.free()
+	}
 }
 
 // words returns the message in an error object, as servers and gateways name
@@ -74,59 +85,6 @@ func words(object []byte) string {
 		}
 	}
 	return ""
-}
-
-// answers reports whether the body is the JSON-RPC answer to the call all the
-// same: protocol 2026-07-28 gives some errors a status of their own.
-func (f *failure) answers(r *request) bool {
-	switch f.status {
-	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		return false
-	}
-	id, ok := raw.Whole(f.message.ID)
-	return ok && id == r.id && f.message.Method == "" && r.method != methodInitialize
-}
-
-// isTools reports whether the body is the answer of a server that has acted on
-// the call, which must not be sent again then: it has the call's id, and its
-// code is none of those with which servers refuse a request unread.
-func (f *failure) isTools(r *request, refusals ...int64) bool {
-	return f.answers(r) && !slices.Contains(refusals, rpc.ParseError(f.message.Error).Code)
-}
-
-// sessionLost reports whether the server has refused the request since it does
-// not know the session.
-func (f *failure) sessionLost(r *request) bool {
-	if f.isTools(r, -32000, -32001, jsonrpc.CodeInvalidRequest) {
-		return false
-	}
-	switch f.status {
-	case http.StatusNotFound, http.StatusGone:
-		return true
-	case http.StatusBadRequest:
-		// Many servers say so with a 400, each in its own words.
-		said := strings.ToLower(f.said)
-		if f.said == "" && len(f.body) <= maxShown {
-			said = strings.ToLower(string(f.body))
-		}
-		return strings.Contains(said, "session") && containsAny(said, "not found", "valid", "unknown", "missing", "expired", "required", "exist", "terminated") ||
-			strings.Contains(said, "not initialized")
-	}
-	return false
-}
-
-// aboutVersion reports whether the protocol version was refused.
-func (f *failure) aboutVersion(r *request) bool {
-	return !f.isTools(r, sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) && f.status == http.StatusBadRequest && containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
-}
-
-func containsAny(s string, parts ...string) bool {
-	for _, part := range parts {
-		if strings.Contains(s, part) {
-			return true
-		}
-	}
-	return false
 }
 
 // failed makes the error for the call.

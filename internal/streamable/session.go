@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -31,6 +32,15 @@ type session struct {
 	id         string // empty if the server gives none
 	version    string // as negotiated, empty before that
 	generation int    // counts the renewals
+	doubt      *doubt // nil unless the server may have forgotten it
+}
+
+// A doubt is whether a session is still there: a call had an answer that may say
+// no, and cannot be sent again. The next request finds out first.
+type doubt struct {
+	certain bool          // it is not there
+	asking  bool          // somebody finds out
+	done    chan struct{} // closed when it is known
 }
 
 func (c *Conn) current() session {
@@ -89,14 +99,83 @@ func (c *Conn) known(s session) {
 	}
 }
 
-// useVersion is called when a gateway refuses the version that the server
-// itself agreed to.
-func (c *Conn) useVersion(s session) {
+// suspect is called when the server may have forgotten the session, and when it
+// certainly has.
+func (c *Conn) suspect(s session, certain bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.generation != s.generation {
+		return
+	}
+	if d := c.session.doubt; d == nil || certain && !d.certain && !d.asking {
+		c.session.doubt = &doubt{certain: certain, done: make(chan struct{})}
+	}
+}
+
+// settle returns the session to go on with in place of one that is in doubt. A
+// ping harms nothing: where it is refused, it begins a new session.
+func (c *Conn) settle(ctx context.Context, s session) (session, error) {
+	d := s.doubt
+	c.mu.Lock()
+	ask := !d.asking
+	d.asking = true
+	c.mu.Unlock()
+	if !ask {
+		select {
+		case <-d.done:
+		case <-ctx.Done():
+			return s, ctx.Err()
+		}
+		return c.current(), nil
+	}
+	defer close(d.done)
+	var err error
+	if d.certain {
+		err = c.renew(ctx, s)
+	} else {
+		c.ping(ctx)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.session.doubt == d {
+		c.session.doubt = nil
+	}
+	return c.session, err
+}
+
+// ping makes sure of the session; whatever goes wrong, the request that follows
+// shows it.
+func (c *Conn) ping(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	defer cancel()
+	c.do(ctx, &request{method: methodPing, call: rpc.NewCall(methodPing, nil)})
+}
+
+// useVersion takes another version, where a server or a gateway before it
+// refuses the one that was asked for or agreed to.
+func (c *Conn) useVersion(s session, r *request, version string) session {
+	r.reversioned = true
+	if r.method == methodInitialize {
+		r.call.Params = bytes.Replace(r.call.Params, quoted(r.version), quoted(version), 1)
+		r.body, r.version = r.call.Request(), version
+		return s
+	}
+	s.version = version
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.session.generation == s.generation {
-		c.session.version = s.version
+		c.session.version = version
 	}
+	return s
+}
+
+func quoted(version string) []byte { return strconv.AppendQuote(nil, version) }
+
+// hasBegun reports whether a session was there once.
+func (c *Conn) hasBegun() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.initialize != nil || c.session.version != ""
 }
 
 // named returns the newest version that text names besides the refused one.

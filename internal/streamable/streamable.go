@@ -27,6 +27,8 @@ const (
 	// discoverTime bounds the question which versions a server speaks: one
 	// that does not know the method may never answer it.
 	discoverTime = 3 * time.Second
+	// pingTime bounds the question whether a session is still there.
+	pingTime = 3 * time.Second
 	// renewTime bounds the renewal of a session.
 	renewTime = 30 * time.Second
 	// noticeTime bounds what is sent and needs no answer.
@@ -48,6 +50,7 @@ const (
 	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
 	methodCallTool    = "tools/call"
+	methodPing        = "ping"
 )
 
 // Config says what a [Conn] speaks to.

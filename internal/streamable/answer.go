@@ -1,0 +1,382 @@
+package streamable
+
+// This file reads what comes back for a call. A message with the call's own id is
+// its answer, whatever the status and the label say: they are those of gateways
+// and frameworks, the id is the server's.
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/rpc"
+)
+
+const (
+	// Of attempts to resume a stream that brought nothing new, so many may be
+	// in a row: those that failed, and those that were answered by a stream.
+	maxFailed, maxEmpty = 5, 100
+	// The wait before an attempt to resume doubles with each; the server may
+	// ask for more.
+	firstWait, lastWait = 100 * time.Millisecond, 5 * time.Second
+	maxWait             = time.Minute
+)
+
+func succeeded(resp *http.Response) bool { return resp.StatusCode >= 200 && resp.StatusCode <= 299 }
+
+// read reads what came back. Without a failure and an error the call has its
+// answer, or r.refused says why not.
+func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Response) (*failure, error) {
+	label, ok := mediaType(resp), succeeded(resp)
+	r.adopts = ok
+	if ok {
+		c.known(s)
+		if r.method == methodInitialize {
+			r.session = resp.Header.Get(sessionHeader)
+		}
+		if label == "text/event-stream" {
+			return nil, c.readStream(ctx, s, r, resp)
+		}
+	}
+	// What may be the answer is waited for as long as the call may take, and
+	// read as far as a message may go. What is a page or plain words is not.
+	size, promised := resp.ContentLength, ok && label == "application/json"
+	if !promised && size > int64(c.Limit) {
+		size = -1
+	}
+	t, err := c.buffers.readAll(resp.Body, size, c.Limit, func(f form) bool { return f == formJSON || promised && f == formOther })
+	switch {
+	case err != nil && (ok || ctx.Err() != nil):
+		resp.Body.Close()
+		return nil, c.uncertain(r, err)
+	case err != nil:
+		resp.Body.Close()
+		f := newFailure(resp, t.data)
+		f.partial = true
+		return f, nil
+	case t.form == formEvents:
+		resp.Body = &rejoined{Reader: io.MultiReader(bytes.NewReader(t.data), resp.Body), Closer: resp.Body}
+		if ok {
+			return nil, c.readStream(ctx, s, r, resp)
+		}
+		return c.readRefusal(s, r, resp), nil
+	case t.form == formJSON || promised:
+		resp.Body.Close()
+		if ok {
+			return c.readJSON(s, r, resp, t), nil
+		}
+		f := newFailure(resp, t.data)
+		f.free = t.release
+		f.find(r.id, t.data)
+		return f, nil
+	}
+	return newFailure(resp, readText(t.data, resp)), nil
+}
+
+// A rejoined is a body of which the start has been read.
+type rejoined struct {
+	io.Reader
+	io.Closer
+}
+
+// readText reads on what is not an answer, and closes the body. Some never end.
+func readText(start []byte, resp *http.Response) []byte {
+	timer := time.AfterFunc(failureTime, func() { resp.Body.Close() })
+	defer timer.Stop()
+	defer resp.Body.Close()
+	body := bytes.NewBuffer(start)
+	io.Copy(body, io.LimitReader(resp.Body, int64(max(0, maxKept+maxSecret-len(start)))))
+	return body.Bytes()
+}
+
+// buffer reads a refusal and closes its network connection; the body can be read
+// again. It reports whether the request's answer is in it.
+func (c *Conn) buffer(r *request, resp *http.Response) (answers bool) {
+	t, err := c.buffers.readAll(resp.Body, -1, c.Limit, func(f form) bool { return f == formJSON })
+	if err == nil && t.form != formJSON {
+		t.data = readText(t.data, resp)
+	}
+	resp.Body.Close()
+	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(t.data)), int64(len(t.data))
+	var f failure
+	f.find(r.id, t.data)
+	return f.answer != nil || f.partial
+}
+
+func mediaType(resp *http.Response) string {
+	// The parameters may be broken; the type before them counts all the same.
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	return strings.ToLower(strings.TrimSpace(kind))
+}
+
+// readJSON takes an answer that is one JSON text.
+func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *failure {
+	message := rpc.Trim(t.data)
+	m, rest, err := rpc.Parse(message)
+	if err == nil && len(rest) == 0 {
+		if took := c.take(s, r, m, t.release); took {
+			return nil
+		}
+	} else {
+		for m, skipped := range rpc.Messages(message) {
+			if skipped == nil {
+				c.take(s, r, m, nil)
+			}
+		}
+	}
+	defer t.release()
+	if r.settled() {
+		return nil
+	}
+	return newFailure(resp, bytes.Clone(message[:min(len(message), maxKept+maxSecret)]))
+}
+
+// deliver gives the call the answer that came with the status of an error.
+func (c *Conn) deliver(s session, r *request, f *failure) {
+	if s.id != "" && f.answer.Error != nil && f.mayLoseSession() {
+		c.suspect(s, false)
+	}
+	if took := c.take(s, r, *f.answer, f.free); !took {
+		f.release()
+	}
+}
+
+// settled reports whether nothing more is to come for the call.
+func (r *request) settled() bool {
+	if r.refused {
+		return true
+	}
+	_, _, ok := r.call.Outcome()
+	return ok
+}
+
+// take gives a message that came in the answer of a call to those that wait. A
+// server that could not even read the id reports that with none, or a made-up
+// one: in this exchange it can only be this call's.
+func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took bool) {
+	id, whole := raw.Whole(m.ID)
+	if m.Method == "" && !raw.Null(m.Error) {
+		own := whole && id == r.id
+		if s.id != "" && !r.renewed && (own || !whole) && tellsLost(m.Error) {
+			if !own || r.method != methodCallTool {
+				r.refused = true
+				return false
+			}
+			c.suspect(s, true) // it is the answer of this call, and would be of the next
+		}
+		if !whole && r.adopts {
+			id, whole, m.ID = r.id, true, strconv.AppendInt(nil, r.id, 10)
+		}
+	}
+	reply, took := c.Pending.Receive(m, release)
+	c.reply(s, reply)
+	if whole && m.Method == "" && id != r.id {
+		c.answered(id)
+	}
+	return took
+}
+
+// answered ends the exchange of a call whose answer came with that of another,
+// against the specification: its own stream may stay open.
+func (c *Conn) answered(id int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r := range c.running {
+		if r.id == id && r.call != nil {
+			r.cancel()
+		}
+	}
+}
+
+// readStream reads an event stream until the answer, and the streams that go
+// on where it was cut.
+func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http.Response) error {
+	var (
+		e             = newEvents(&c.buffers, c.Limit)
+		last          string
+		failed, empty int
+		wait          = firstWait
+	)
+	for {
+		e.read(resp.Body)
+		err := c.pump(e, s, r)
+		if r.settled() {
+			c.drainLater(resp, e, r)
+			return nil
+		}
+		resp.Body.Close()
+		if err == nil || errors.Is(err, io.EOF) {
+			err = errors.New("the stream ended without the answer")
+		}
+		if ctx.Err() != nil {
+			e.free()
+			return ctx.Err()
+		}
+		err = c.withWords(err, e)
+		if e.lastID == "" || errors.Is(err, errTooLong) {
+			e.free()
+			return c.uncertain(r, err)
+		}
+		if e.lastID != last {
+			last, failed, empty, wait = e.lastID, 0, 0, firstWait
+		} else {
+			empty++
+		}
+		// The answer may wait where the stream was cut.
+		for resp = nil; resp == nil; {
+			if failed == maxFailed || empty == maxEmpty {
+				e.free()
+				return c.uncertain(r, fmt.Errorf("%w; giving up resuming it after %d attempts", err, failed+empty))
+			}
+			if !sleep(ctx, min(max(wait, e.retry), maxWait)) {
+				return ctx.Err()
+			}
+			wait = min(2*wait, lastWait)
+			var final bool
+			if resp, final, err = c.resume(ctx, s, r, last); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if failed++; final {
+					e.free()
+					return c.uncertain(r, err)
+				}
+			}
+		}
+	}
+}
+
+// readRefusal reads a stream that came with a status of an error: the answer may
+// be in it.
+func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure {
+	var start head
+	e := newEvents(&c.buffers, c.Limit)
+	e.read(io.TeeReader(resp.Body, &start))
+	err := c.pump(e, s, r)
+	if r.settled() {
+		c.drainLater(resp, e, r)
+		return nil
+	}
+	resp.Body.Close()
+	e.free()
+	f := newFailure(resp, start)
+	f.partial = err != nil && !errors.Is(err, io.EOF)
+	return f
+}
+
+// A head keeps the start of what is written to it.
+type head []byte
+
+func (h *head) Write(p []byte) (int, error) {
+	*h = append(*h, p[:min(len(p), maxKept+maxSecret-len(*h))]...)
+	return len(p), nil
+}
+
+// pump takes the events of a stream until the answer or the end.
+func (c *Conn) pump(e *events, s session, r *request) error {
+	for {
+		data, err := e.next()
+		if err != nil {
+			return err
+		}
+		data = rpc.Trim(data)
+		m, rest, err := rpc.Parse(data)
+		if err != nil || len(rest) > 0 {
+			c.odd(e, s, r, data)
+		} else {
+			var release func()
+			if len(data) >= lendSize {
+				release = e.lend()
+			}
+			if took := c.take(s, r, m, release); release != nil && !took {
+				release()
+			}
+		}
+		if r.settled() {
+			return nil
+		}
+	}
+}
+
+// odd takes an event whose data is not one message: several, a batch, or none
+// at all.
+func (c *Conn) odd(e *events, s session, r *request, data []byte) {
+	for m, skipped := range rpc.Messages(data) {
+		if skipped == nil {
+			c.take(s, r, m, nil)
+			continue
+		}
+		e.say(e.name, skipped)
+		// An event with a name of its own, such as ping, is no message that
+		// went wrong.
+		if e.name == "" || e.name == "message" {
+			c.skipped.Add(skipped, c.line)
+		}
+	}
+}
+
+// withWords adds to the error of a stream what the server said in it besides
+// messages.
+func (c *Conn) withWords(err error, e *events) error {
+	if said := c.line(e.words()); said != "" {
+		return fmt.Errorf("%w: %s", err, said)
+	}
+	return err
+}
+
+// resume asks for the rest of a stream. final means that asking again is in
+// vain.
+func (c *Conn) resume(ctx context.Context, s session, r *request, last string) (_ *http.Response, final bool, err error) {
+	resp, err := c.send(ctx, http.MethodGet, s, &request{after: last})
+	if err != nil {
+		return nil, isDenial(err), fmt.Errorf("resuming the stream: %w", err)
+	}
+	if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
+		return resp, false, nil
+	}
+	f := newFailure(resp, readText(nil, resp))
+	return nil, f.status < 500 && f.status != http.StatusTooManyRequests, fmt.Errorf("resuming the stream: %w", c.failed(r, f))
+}
+
+// drainLater reads what follows an answer in a goroutine.
+func (c *Conn) drainLater(resp *http.Response, e *events, r *request) {
+	if r.refused { // the request goes on
+		resp.Body.Close()
+		e.free()
+		return
+	}
+	r.draining = true
+	go func() { // ends within drainTime
+		defer c.leave(r)
+		c.drain(resp, e, r)
+	}()
+}
+
+// drain reads what follows an answer, so that its connection can be used
+// again, and ends what does not end soon.
+func (c *Conn) drain(resp *http.Response, e *events, r *request) {
+	defer resp.Body.Close()
+	timer := time.AfterFunc(drainTime, r.cancel)
+	defer timer.Stop()
+	if e == nil {
+		io.Copy(io.Discard, resp.Body)
+		return
+	}
+	defer e.free()
+	for {
+		data, err := e.next()
+		if err != nil {
+			return
+		}
+		if m, _, err := rpc.Parse(data); err == nil && m.ID == nil {
+			c.Pending.Receive(m, nil)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package streamable
+
+// This file tells apart why a request has no answer. A tool call is sent again
+// only after words that a server says before it looks at the call: anything else
+// may be the tool's own.
+
+import (
+	"bytes"
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/rpc"
+)
+
+// An outcome is what became of one attempt to send a request.
+type outcome int
+
+const (
+	answered       outcome = iota // the call has its answer, or f has it
+	sessionLost                   // refused unread: the server does not know the session
+	versionRefused                // refused unread: it wants f.version
+	noVersion                     // it speaks no version that we do
+	gone                          // the server will not speak with this client again
+	inDoubt                       // failed; it may be that the session is lost
+	failed
+)
+
+// classify says what became of an attempt. A nil failure means that there is
+// none.
+func (c *Conn) classify(s session, r *request, f *failure) outcome {
+	tool := r.method == methodCallTool
+	switch {
+	case f == nil && r.refused:
+		return sessionLost
+	case f == nil || f.answer != nil && tool:
+		return answered
+	case s.id != "" && !r.renewed && f.losesSession(tool):
+		return sessionLost
+	case !r.reversioned && r.method != methodDiscover && f.refusesVersion(tool):
+		switch f.version = named(f.body, cmp.Or(s.version, r.version)); {
+		case f.version != "":
+			return versionRefused
+		case r.method == methodInitialize:
+			return noVersion
+		}
+		return failed
+	case f.answer != nil && f.speaksAsServer() && r.method != methodInitialize:
+		return answered
+	case s.id == "" && f.status == http.StatusGone && r.method != methodDiscover && c.hasBegun():
+		return gone
+	case s.id != "" && !r.renewed && f.mayLoseSession():
+		return inDoubt
+	}
+	return failed
+}
+
+// speaksAsServer reports whether the status is one that an MCP server itself
+// gives to its answers. The others are of gateways, whose status says more than
+// their body.
+func (f *failure) speaksAsServer() bool {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		return false
+	}
+	return true
+}
+
+// losesSession reports whether the server has refused the request since it does
+// not know the session, and has certainly not acted on it. What is not a tool
+// call may be sent again whenever that may be so.
+func (f *failure) losesSession(tool bool) bool {
+	switch {
+	case f.status == http.StatusNotFound && f.answer == nil && !f.partial:
+		return true // the specification: "Session Management", point 3
+	case f.saysLost():
+		return true
+	case tool:
+		return false
+	}
+	return !f.meansIt(jsonrpc.CodeInvalidRequest, -32000, -32001) && f.mayLoseSession()
+}
+
+// meansIt reports whether the body is an answer to the call with a code other
+// than those with which servers refuse a request unread.
+func (f *failure) meansIt(refusals ...int64) bool {
+	return f.answer != nil && !slices.Contains(refusals, rpc.ParseError(f.answer.Error).Code)
+}
+
+// mayLoseSession reports whether the failure looks like that of a server that
+// does not know the session. Many say so in their own words.
+func (f *failure) mayLoseSession() bool {
+	switch f.status {
+	case http.StatusNotFound, http.StatusGone:
+		return true
+	case http.StatusBadRequest:
+		said := strings.ToLower(f.says())
+		return strings.Contains(said, "session") && containsAny(said, "not found", "valid", "unknown", "missing", "expired", "required", "exist", "terminated") ||
+			strings.Contains(said, "not initialized")
+	}
+	return false
+}
+
+// says returns the words of a failure that is short.
+func (f *failure) says() string {
+	if f.said == "" && len(f.body) <= maxShown {
+		return strings.TrimSpace(string(f.body))
+	}
+	return f.said
+}
+
+// lostSessions are the errors with which servers refuse a request whose session
+// they do not know, before they look at it. Their id is not the request's.
+var lostSessions = []struct {
+	code int64
+	said string
+}{
+	{-32001, "Session not found"},                              // TypeScript and C# SDK
+	{-32600, "Session not found"},                              // Python SDK
+	{-32600, "Session terminated"},                             // Python SDK, as mcp-proxy passes it on
+	{32600, "Session terminated"},                              // the same, before 1.10
+	{-32600, "Bad Request: Missing session ID"},                // Python SDK
+	{-32600, "Not Found: Invalid or expired session ID"},       // Python SDK
+	{-32600, "Not Found: Session has been terminated"},         // Python SDK
+	{-32600, "Not Found: Session not found or expired"},        // Swift SDK
+	{-32000, "Bad Request: No valid session ID provided"},      // TypeScript SDK, its examples
+	{-32000, "Bad Request: Server not initialized"},            // TypeScript and Kotlin SDK
+	{-32000, "Bad Request: Mcp-Session-Id header is required"}, // TypeScript and C# SDK
+	{-32603, "lack session"},                                   // ThinkInAIXYZ/go-mcp
+	{-32603, "Failed to receive: lack session"},                // ThinkInAIXYZ/go-mcp
+}
+
+// lostSessionTexts are those that are plain text, with their status.
+var lostSessionTexts = []struct {
+	status int
+	said   string
+}{
+	{http.StatusBadRequest, "Bad Request: No valid session ID provided"},              // Python and Kotlin SDK
+	{http.StatusBadRequest, "Bad Request: Session ID is required"},                    // Rust SDK
+	{http.StatusUnauthorized, "Unauthorized: Session not found"},                      // Rust SDK before 0.9
+	{http.StatusUnprocessableEntity, "Unexpected message, expect initialize request"}, // Rust SDK
+}
+
+// tellsLost reports whether an error object is one of lostSessions.
+func tellsLost(object []byte) bool {
+	if len(object) > maxShown {
+		return false
+	}
+	e := rpc.ParseError(object)
+	for _, lost := range lostSessions {
+		if lost.code == e.Code && lost.said == e.Message {
+			return true
+		}
+	}
+	return false
+}
+
+// saysLost reports whether the body is one of those words.
+func (f *failure) saysLost() bool {
+	if !raw.Null(f.message.Error) {
+		return tellsLost(f.message.Error)
+	}
+	said := string(bytes.TrimSpace(f.body))
+	for _, lost := range lostSessionTexts {
+		if lost.status == f.status && lost.said == said {
+			return true
+		}
+	}
+	return false
+}
+
+// refusedVersions begin the words with which SDKs refuse a version, before they
+// look at the request.
+var refusedVersions = []string{
+	"Bad Request: Unsupported protocol version",     // TypeScript, Python, Go and Kotlin SDK
+	"Bad Request: Unsupported MCP-Protocol-Version", // Rust SDK
+}
+
+// refusesVersion reports whether the protocol version was refused, and the
+// request unread. What is not a tool call may be sent again whenever a version
+// is the matter.
+func (f *failure) refusesVersion(tool bool) bool {
+	if f.status != http.StatusBadRequest {
+		return false
+	}
+	if tool {
+		return f.answer == nil && slices.ContainsFunc(refusedVersions, func(start string) bool { return strings.HasPrefix(f.says(), start) })
+	}
+	return !f.meansIt(sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) &&
+		containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
+}
+
+func containsAny(s string, parts ...string) bool {
+	for _, part := range parts {
+		if strings.Contains(s, part) {
+			return true
+		}
+	}
+	return false
+}
