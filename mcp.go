@@ -22,8 +22,10 @@
 // start, not the life. [Connection.Close] ends the server with everything it
 // started and must be called, also when the server has ended by itself.
 // [Connection.Done] tells that: a process has ended when it exits or closes
-// its output. There is no restart behind the caller's back: tool calls have
-// effects, and a server may hold state. Connect again where that is right.
+// its output. Connect again where that is right, or set [Server.Restart]: then
+// the next call or refresh starts the program again, and the result says that
+// what the server held is gone. No tool call is ever sent again for that, since
+// it may have had its effect.
 //
 // A server with a URL that is merely down has not ended: a call that cannot
 // reach it fails with [ErrNotSent], and the next one tries again. A session

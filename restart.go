@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/seed94b59a13/mcp/internal/result"
 )
 
 const (
@@ -105,7 +107,7 @@ func (c *Connection) startAnew(r *restart, old *session) {
 	if err == nil {
 		err = c.adopt(s, list)
 	} else {
-		c.failedStart(err)
+		err = c.failedStart(err)
 	}
 	r.session, r.err = s, err
 	c.mu.Lock()
@@ -168,12 +170,14 @@ func (c *Connection) gone(s *session) {
 	}
 }
 
-func (c *Connection) failedStart(err error) {
+func (c *Connection) failedStart(err error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.closed {
-		c.idleStart(err)
+	if c.closed {
+		return errClosed
 	}
+	c.idleStart(err)
+	return err
 }
 
 // idleStart counts a start that answered no call. mu is held.
@@ -192,7 +196,7 @@ func (r *restarts) warnings() []string {
 	if r.count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the server was started again (%d times so far), the last time after: %v", r.count, r.cause)}
+	return []string{fmt.Sprintf("the server was started again (%s so far), the last time after: %v", result.Count(r.count, "time"), r.cause)}
 }
 
 // checkTool says why a tool that was listed in an earlier session must not be
