@@ -21,7 +21,6 @@ import (
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/stdio"
-	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 const (
@@ -59,7 +58,7 @@ func Connect(ctx context.Context, server Server) (*Connection, error) {
 	ctx, cancel := server.startContext(ctx)
 	defer cancel()
 	c := &Connection{
-		server: server, seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
+		server: server, quoter: server.quoter(), seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
 		listed: &toolList{List: &listing.List{}}, starts: restarts{begun: time.Now()},
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
@@ -116,7 +115,7 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 		if errors.As(err, &refusal) {
 			// The server has said why, even if it has left since.
 			instead, ok := otherVersion(refusal, version)
-			if err = s.refusal(*refusal); ok {
+			if err = c.refusal(*refusal); ok {
 				err = refusedVersion{err, instead}
 			}
 		} else if cause := s.cause(); cause != nil {
@@ -145,7 +144,7 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 	client := sdk.NewClient(info, &sdk.ClientOptions{
 		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
 	})
-	s.info, err = handshake.Do(ctx, s.transport, client, version)
+	s.info, err = handshake.Do(ctx, s.transport, client, version, c.quoter)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -156,11 +155,14 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 }
 
 // refusal is the error for a request that the server has answered with one.
-func (s *session) refusal(e jsonrpc.Error) error {
-	return errors.New(text.Start(s.transport.Hide(result.ErrorText(e)), maxRefusal))
+func (c *Connection) refusal(e jsonrpc.Error) error {
+	e.Message = c.quoter.Quote(e.Message, maxRefusal)
+	e.Data = []byte(c.quoter.QuoteBytes(e.Data, maxRefusal/4))
+	return errors.New(result.ErrorText(e))
 }
 
-// maxRefusal bounds the text of such an error, in bytes.
+// maxRefusal bounds the message of such an error, in bytes; its data may have a
+// quarter of that.
 const maxRefusal = 4 << 10
 
 // otherVersion returns which version to begin with, in place of one that was
@@ -192,7 +194,7 @@ func (c *Connection) start(s *session) (transport, error) {
 		StderrCopy:  c.server.Stderr,
 		StopTimeout: c.server.StopTimeout,
 		Limit:       maxMessage,
-		Mask:        c.server.mask(),
+		Quoter:      c.quoter,
 		OnEnd:       func(err error) { c.sessionEnded(s, err) },
 		Pending:     s.pending,
 	}), nil

@@ -75,7 +75,7 @@ func (c *Connection) reach(s *session) (transport, error) {
 		Header:    http.Header{},
 		Transport: c.server.HTTPTransport,
 		Limit:     maxMessage,
-		Mask:      c.server.mask(),
+		Quoter:    c.quoter,
 		OnEnd:     func(err error) { c.sessionEnded(s, err) },
 		Pending:   s.pending,
 		Auth:      c.server.Auth,

@@ -89,6 +89,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -194,6 +195,7 @@ const maxInstructions = 4<<10 - 32
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
 	server  Server
+	quoter  *secret.Quoter          // of what the server says
 	session atomic.Pointer[session] // the last one that began
 	life    context.Context         // ends when Close begins
 	endLife context.CancelFunc
@@ -236,7 +238,7 @@ func (c *Connection) Warnings() []string {
 	c.mu.Lock()
 	listed, again := c.listed.Warnings, c.starts.warnings()
 	c.mu.Unlock()
-	return slices.Concat(c.session.Load().warnings(listed), again)
+	return slices.Concat(listed, c.session.Load().transport.Warnings(), again)
 }
 
 // Instructions returns what the server says about its use in general, at most

@@ -151,6 +151,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 		Keep:   c.server.Tools,
 		Leave:  c.server.ExcludeTools,
 		Name:   func(tool string) string { return ToolName(c.server.Name, tool) },
+		Quoter: c.quoter,
 		Seed:   c.seed,
 		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
 			call := rpc.NewCall("tools/list", rpc.ListParams(cursor, s.meta))
@@ -166,7 +167,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	}
 	list, tools, err := listing.Read(ctx, config, last.List)
 	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
-		return nil, s.refusal(*refusal)
+		return nil, c.refusal(*refusal)
 	}
 	if err != nil || list == last.List {
 		return last, err

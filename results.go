@@ -15,6 +15,9 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
+// maxNameShown bounds what an error shows of the name of a tool, in bytes.
+const maxNameShown = 128
+
 // handler returns the Handler of a tool that was listed in a session.
 func (c *Connection) handler(listed *session, tool *Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
 	name, fingerprint, number := tool.ServerTool, tool.Fingerprint, listed.number // the closure holds what it needs, not the tool
@@ -24,7 +27,7 @@ func (c *Connection) handler(listed *session, tool *Tool, plan *schema.Plan) fun
 	}
 	return func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 		failed := func(err error) (ToolResult, error) {
-			return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", name), err)
+			return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", c.quoter.Quote(name, maxNameShown)), err)
 		}
 		limits := c.server.limits()
 		arguments, err := plan.Repair(arguments)

@@ -406,34 +406,30 @@ func bareURL(s string) string {
 	if err != nil {
 		return secret.Masked
 	}
-	return streamable.BareURL(u)
+	return secret.BareURL(u)
 }
 
 // plainVariables are variables whose values are no secrets but stand in every
 // second error text.
 var plainVariables = append([]string{"LANGUAGE", "TZ", "PWD", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT"}, baseVariables...)
 
-// mask returns a function that takes the configured secrets out of a text that
-// comes from the server and is to be quoted.
-func (s Server) mask() func(string) string {
+// quoter returns what quotes the server without its secrets.
+func (s Server) quoter() *secret.Quoter {
 	secrets := []string{s.BearerToken}
 	for _, entry := range s.Env {
 		key, value, _ := cutEnv(entry)
 		if key = strings.ToUpper(key); !slices.Contains(plainVariables, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_") {
-			secrets = append(secrets, value)
+			secrets = append(secrets, secret.Within(value)...)
 		}
 	}
 	for _, value := range s.Headers {
-		_, credentials, _ := strings.Cut(value, " ") // "Bearer …"
-		secrets = append(secrets, value, credentials)
+		secrets = append(secrets, secret.Within(value)...)
 	}
 	if u, err := url.Parse(s.URL); err == nil {
-		for _, values := range u.Query() {
-			for _, value := range values {
-				secrets = append(secrets, value, url.QueryEscape(value))
-			}
-		}
 		secrets = append(secrets, u.RawQuery)
+		for _, values := range u.Query() {
+			secrets = append(secrets, values...)
+		}
 	}
-	return secret.Mask(secrets)
+	return secret.New(secrets...)
 }

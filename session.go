@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -51,8 +50,6 @@ type transport interface {
 	Abort()
 	// Quote returns the last words of the server as a clause for an error.
 	Quote() string
-	// Hide takes secrets out of a text that is to be quoted.
-	Hide(string) string
 	// Warnings tell what was skipped.
 	Warnings() []string
 }
@@ -169,13 +166,4 @@ func (s *session) cancel(ctx context.Context, call *rpc.Call) {
 			s.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
 		})
 	}
-}
-
-// warnings tell what the server did to the session.
-func (s *session) warnings(listed []string) []string {
-	warnings := make([]string, 0, len(listed))
-	for _, warning := range listed {
-		warnings = append(warnings, s.transport.Hide(warning))
-	}
-	return slices.Concat(warnings, s.transport.Warnings())
 }

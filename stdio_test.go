@@ -60,9 +60,9 @@ var answers = map[string]struct {
 	"a JSON log line":      {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
 	"a log line on method": {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
 	"numbers and words":    {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are no JSON-RPC messages, the first: "12"`}},
-	"an open brace":        {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\n"`}},
-	"a colour":             {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: "\x1b[32m"`}},
-	"a prompt before":      {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server> "`}},
+	"an open brace":        {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{"`}},
+	"a colour":             {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: ""`}},
+	"a prompt before":      {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server>"`}},
 	"text behind":          {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "done"`}},
 	"two on a line":        {`{"jsonrpc":"2.0","method":"notifications/message"}{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
 }

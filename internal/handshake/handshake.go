@@ -7,6 +7,7 @@ package handshake
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // A Transport sends what the SDK says.
@@ -34,15 +36,21 @@ type Info struct {
 	Tools                bool // it may have tools
 }
 
+// maxError bounds the text of an error of the SDK, in bytes.
+const maxError = 512
+
 // Do returns what the server says about itself. An empty version means that
 // the server is asked for those that it speaks (server/discover). An answer
 // that is an error is a *jsonrpc.Error.
-func Do(ctx context.Context, transport Transport, client *sdk.Client, version string) (*Info, error) {
+func Do(ctx context.Context, transport Transport, client *sdk.Client, version string, quoter *secret.Quoter) (*Info, error) {
 	c := &conn{transport: transport, answers: make(chan *jsonrpc.Response, 1), closed: make(chan struct{})}
 	session, err := client.Connect(ctx, c, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
-		if c.err != nil {
+		switch {
+		case c.err != nil:
 			err = c.err // what the SDK was told in place of it says less
+		case !errors.As(err, new(*jsonrpc.Error)): // the SDK quotes what the server says
+			err = quoter.Error(err, maxError)
 		}
 		return nil, err
 	}

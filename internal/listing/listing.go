@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 const (
@@ -32,6 +33,7 @@ type Config struct {
 	Leave  []string                  // patterns of the tools to leave out
 	Name   func(tool string) string  // the name that a model sees
 	Refuse func(schema []byte) error // why a tool with the schema must not be used; nil takes all
+	Quoter *secret.Quoter            // of what the server says
 	Seed   maphash.Seed              // no server can make two lists that look the same
 	Ask    func(ctx context.Context, cursor string) (response rpc.Response, generation int, err error)
 }

@@ -78,10 +78,22 @@ func (l *reader) grow() {
 // taken to be.
 const maxUnknown = 64
 
+// maxQuoted bounds what a warning quotes of a name or a reason, in bytes.
+const maxQuoted = 128
+
+// warn adds a warning. Texts and errors among args are quoted.
 func (l *reader) warn(format string, args ...any) {
 	if len(l.list.Warnings) == maxWarnings {
 		l.more++
 		return
+	}
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = l.Quoter.Quote(arg, maxQuoted)
+		case error:
+			args[i] = l.Quoter.Quote(arg.Error(), 4*maxQuoted)
+		}
 	}
 	l.list.Warnings = append(l.list.Warnings, fmt.Sprintf(format, args...))
 }

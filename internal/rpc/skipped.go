@@ -4,14 +4,13 @@ package rpc
 
 import (
 	"fmt"
-	"strings"
 	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
-const (
-	junkRead  = 4 << 10 // more than is shown, so that no half of a secret is left
-	junkShown = 120
-)
+// maxShown bounds what is shown of the first, in bytes.
+const maxShown = 120
 
 // Skipped counts what was no message. The zero value is ready for use, also
 // concurrently.
@@ -21,16 +20,13 @@ type Skipped struct {
 	first string
 }
 
-// Add counts data. The first of all is shown as show makes it.
-func (j *Skipped) Add(data []byte, show func(string) string) {
+// Add counts data. The first of all is shown.
+func (j *Skipped) Add(data []byte, quoter *secret.Quoter) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if j.count++; j.count > 1 {
-		return
-	}
-	j.first = show(strings.ToValidUTF8(string(data[:min(len(data), junkRead)]), "\uFFFD"))
-	if len(j.first) > junkShown {
-		j.first = strings.ToValidUTF8(j.first[:junkShown], "") + "…"
+	// What shows nothing, such as a colour, is not worth being told.
+	if j.count++; j.first == "" {
+		j.first = quoter.QuoteBytes(data, maxShown)
 	}
 }
 

@@ -42,6 +42,16 @@ func (e *quoted) Error() string        { return e.text }
 func (e *quoted) Unwrap() []error      { return e.causes }
 func (e *quoted) Is(target error) bool { return errors.Is(e.hidden.Open(), target) }
 
+// Original returns the error that [Quoter.Error] was given, for one that wraps
+// its result: to tell what has happened, not to be shown.
+func Original(err error) error {
+	var q *quoted
+	if errors.As(err, &q) {
+		return q.hidden.Open()
+	}
+	return err
+}
+
 // harmless appends err, or if something in its tree is not fit to be shown, what
 // is below that.
 func (q *Quoter) harmless(causes []error, err error, limit int) []error {

@@ -3,6 +3,7 @@ package secret
 // This file quotes: it cleans, masks and cuts, in this order.
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -16,14 +17,41 @@ import (
 // and take time for a small multiple of the limit however long a text is. A nil
 // Quoter knows no secrets, and cleans and cuts all the same.
 type Quoter struct {
-	known Box[*matcher]
+	fixed Box[*matcher]
+
+	mu      sync.Mutex
+	latest  Box[[]string] // that were learned
+	learned Box[*matcher] // of them
 }
+
+// maxLearned is how many of the secrets that were learned are still masked. A
+// token is set again and again, a proof once: of those there may be as many as
+// there are calls in flight.
+const maxLearned = 64
 
 // New returns a quoter that masks the secrets, but for those that are too short
 // to be told from other text.
 func New(secrets ...string) *Quoter {
-	// Most connections never quote anything.
-	return &Quoter{Box[*matcher]{sync.OnceValue(func() *matcher { return newMatcher(secrets) })}}
+	return &Quoter{fixed: later(secrets)}
+}
+
+// later makes the matcher when it is asked for: most connections never quote
+// anything.
+func later(secrets []string) Box[*matcher] {
+	return Box[*matcher]{sync.OnceValue(func() *matcher { return newMatcher(secrets) })}
+}
+
+// Learn makes the quoter mask one more secret, as long as it is among the
+// latest 64.
+func (q *Quoter) Learn(s string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	latest := q.latest.Open()
+	if len(s) < shortest || slices.Contains(latest, s) {
+		return
+	}
+	latest = append(slices.Clone(latest[max(0, len(latest)+1-maxLearned):]), s)
+	q.latest, q.learned = Keep(latest), later(latest)
 }
 
 // Quote returns the start of s as one line: of printable characters, without
@@ -41,10 +69,12 @@ func (q *Quoter) QuoteBytes(b []byte, limit int) string {
 	return q.Quote(view(b[:min(len(b), window(limit)+1)]), limit)
 }
 
-// Text is [Quoter.Quote] for a text whose line ends and tabs stay.
+// Text is [Quoter.QuoteBytes] for a text that is kept as it is as far as it can
+// be: white space stays, and nothing tells where it was cut.
 func (q *Quoter) Text(b []byte, limit int) string {
 	cut := len(b) > window(limit)
-	return q.start(clean(view(b[:min(len(b), window(limit))]), true), cut, limit)
+	s := q.mask(clean(view(b[:min(len(b), window(limit))]), true), false, cut)
+	return strings.Clone(head(s, limit))
 }
 
 // End returns the end of a text whose line ends and tabs stay, limit bytes at
@@ -72,24 +102,35 @@ func (q *Quoter) End(b []byte, cut bool, limit int) string {
 // start masks a clean text and cuts it.
 func (q *Quoter) start(s string, cut bool, limit int) string {
 	s = strings.TrimSpace(q.mask(s, false, cut))
-	if len(s) > limit {
-		for limit > 0 && !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		s, cut = s[:limit], true
-	}
-	if cut {
-		return s + "…"
+	if h := head(s, limit); cut || len(h) < len(s) {
+		return h + "…"
 	}
 	// A copy: what is short may lie in a buffer that is about to be reused.
 	return strings.Clone(s)
+}
+
+// head returns the start of s, limit bytes at most.
+func head(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
+	}
+	return s[:limit]
 }
 
 func (q *Quoter) mask(s string, headless, endless bool) string {
 	if q == nil {
 		return s
 	}
-	return q.known.Open().mask(s, headless, endless)
+	q.mu.Lock()
+	learned := q.learned
+	q.mu.Unlock()
+	if m := learned.Open(); m != nil {
+		s = m.mask(s, headless, endless)
+	}
+	return q.fixed.Open().mask(s, headless, endless)
 }
 
 // window is how much of a text is looked at to quote limit bytes of it. What

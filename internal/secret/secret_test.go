@@ -185,6 +185,15 @@ func TestQuote(t *testing.T) {
 	assert.Equal(t, "key: [masked]", secret.New(key).Quote("key: "+strings.ReplaceAll(key, "\r\n", `\n`), 400))
 }
 
+func TestLearn(t *testing.T) {
+	q := secret.New("configured")
+	for i := range 100 {
+		q.Learn(fmt.Sprintf("token-%08d", i))
+		q.Learn("token-often")
+	}
+	assert.Equal(t, "[masked] [masked] token-00000036 [masked] [masked]", q.Quote("configured token-00000099 token-00000036 token-00000037 token-often", 100))
+}
+
 // Printing a box shows nothing of what is in it, wherever the box is.
 func TestBox(t *testing.T) {
 	type holder struct {
@@ -196,7 +205,7 @@ func TestBox(t *testing.T) {
 	h := holder{Public: text, hidden: secret.Keep(map[string]string{"a": "hunter2"})}
 	h.within.deep = &text
 	var out bytes.Buffer
-	for _, v := range []any{text, &text, h, &h, []any{h}, map[string]any{"h": h}, secret.New("hunter2-hunter2"), struct{ q secret.Quoter }{*secret.New("hunter2-hunter2")}} {
+	for _, v := range []any{text, &text, h, &h, []any{h}, map[string]any{"h": h}, secret.New("hunter2-hunter2"), struct{ q *secret.Quoter }{secret.New("hunter2-hunter2")}} {
 		for _, verb := range "vsqxXdTpbcoOUeEfFgGtw" {
 			for _, flag := range []string{"", "+", "#", " ", "10.3"} {
 				fmt.Fprintf(&out, "%"+flag+string(verb)+"\n", v)
@@ -233,6 +242,8 @@ func TestErrors(t *testing.T) {
 	assert.ErrorAs(t, got, &op)
 	assert.Same(t, low, op)
 	assert.False(t, errors.As(got, new(*url.Error)))
+	assert.Same(t, err, secret.Original(fmt.Errorf("x: %w", got)))
+	assert.Same(t, said, secret.Original(said))
 	assert.NotContains(t, fmt.Sprintf("%+v %#v", got, got), "sk-secret")
 	assert.Less(t, len(q.Error(errors.New(strings.Repeat("long ", 1e6)), 300).Error()), 310)
 }

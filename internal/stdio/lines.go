@@ -110,13 +110,13 @@ func (c *Conn) broken(piece []byte) {
 			}
 		}
 	}
-	c.skipped.Add(piece, c.Mask)
+	c.skipped.Add(piece, c.Quoter)
 }
 
 func (c *Conn) tooLong(head, tail []byte, size int) {
 	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
 	if id, ok := rpc.FindID(rpc.Trim(head), rpc.Trim(tail)); !ok || !c.Pending.Fail(id, err) {
-		c.skipped.Add(head, c.Mask)
+		c.skipped.Add(head, c.Quoter)
 	}
 }
 

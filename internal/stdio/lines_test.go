@@ -36,7 +36,7 @@ func FuzzOutput(f *testing.F) {
 		pending := &rpc.Pending{}
 		pending.Expect(call)
 		c := &Conn{
-			Config:  Config{Stdout: r, Limit: 1 << 16, Mask: func(s string) string { return s }, Pending: pending},
+			Config:  Config{Stdout: r, Limit: 1 << 16, Pending: pending},
 			replies: make(chan []byte, queued),
 		}
 		c.receive()
@@ -95,7 +95,7 @@ func TestManyMessagesOnALine(t *testing.T) {
 	pending := &rpc.Pending{}
 	pending.Expect(call)
 	c := &Conn{
-		Config:  Config{Stdout: r, Limit: 64 << 20, Mask: func(s string) string { return s }, Pending: pending},
+		Config:  Config{Stdout: r, Limit: 64 << 20, Pending: pending},
 		replies: make(chan []byte, queued),
 	}
 	c.receive()

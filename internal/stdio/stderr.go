@@ -7,46 +7,43 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // tailSize is how much of stderr an error quotes at most. Twice as much is
-// kept, so that a secret is masked as a whole before the text is cut.
+// kept, since what is masked and cleaned away makes it less.
 const tailSize = 4 << 10
 
 // A tail keeps the end of what is written to it.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte
+	cut bool // there was more before
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
-	t.buf = slices.Delete(t.buf, 0, max(0, len(t.buf)-2*tailSize))
+	more := max(0, len(t.buf)-2*tailSize)
+	t.buf = slices.Delete(t.buf, 0, more)
+	t.cut = t.cut || more > 0 || len(p) > 2*tailSize
 	return len(p), nil
 }
 
-// String returns the masked text, from the start of a line where it was cut.
-func (t *tail) String(mask func(string) string) string {
+// String returns the end of the text, from the start of a line where it was cut.
+func (t *tail) String(quoter *secret.Quoter) string {
 	t.mu.Lock()
-	text := strings.ToValidUTF8(string(t.buf), "\uFFFD")
-	t.mu.Unlock()
-	text = strings.TrimSpace(mask(text))
-	if len(text) <= tailSize {
-		return text
-	}
-	text = strings.ToValidUTF8(text[len(text)-tailSize:], "")
-	if _, after, ok := strings.Cut(text, "\n"); ok {
-		text = after
-	}
-	return "… " + text
+	defer t.mu.Unlock()
+	return quoter.End(t.buf, t.cut, tailSize)
 }
 
 const (
+	// maxFault bounds what is shown of a writer's error, in bytes.
+	maxFault = 512
 	// relayRoom bounds what waits for a slow writer, in bytes.
 	relayRoom = 64 << 10
 	// relayTime bounds the wait for a writer at the end.
@@ -164,7 +161,7 @@ func (r *relay) end() {
 }
 
 // warnings tell what the writer missed.
-func (r *relay) warnings(mask func(string) string) []string {
+func (r *relay) warnings(quoter *secret.Quoter) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	missed, fault := r.missed, r.fault
@@ -176,5 +173,5 @@ func (r *relay) warnings(mask func(string) string) []string {
 	if missed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the writer Server.Stderr missed %d bytes: %s", missed, mask(fault))}
+	return []string{fmt.Sprintf("the writer Server.Stderr missed %d bytes: %s", missed, quoter.Quote(fault, maxFault))}
 }

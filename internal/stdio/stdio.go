@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 const (
@@ -65,11 +66,11 @@ type Config struct {
 	Stdin       *os.File
 	Stdout      *os.File
 	Stderr      *os.File
-	StderrCopy  io.Writer           // gets a copy of stderr; may be nil
-	StopTimeout time.Duration       // how long the server may take to leave after its stdin was closed
-	Limit       int                 // bytes of the longest message
-	Mask        func(string) string // takes secrets out of quoted output
-	OnEnd       func(error)         // called once if the server ends by itself, before Ended is closed
+	StderrCopy  io.Writer      // gets a copy of stderr; may be nil
+	StopTimeout time.Duration  // how long the server may take to leave after its stdin was closed
+	Limit       int            // bytes of the longest message
+	Quoter      *secret.Quoter // of output
+	OnEnd       func(error)    // called once if the server ends by itself, before Ended is closed
 	Pending     *rpc.Pending
 }
 
@@ -376,21 +377,18 @@ func exitText(err error) string {
 // Quote returns the end of what the server wrote to its standard error, as
 // a clause for an error text; empty where there is nothing.
 func (c *Conn) Quote() string {
-	text := c.stderr.String(c.Mask)
+	text := c.stderr.String(c.Quoter)
 	if text == "" {
 		return ""
 	}
 	return "; stderr: " + text
 }
 
-// Hide takes the configured secrets out of a text that is to be quoted.
-func (c *Conn) Hide(s string) string { return c.Mask(s) }
-
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
 	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
 	if c.relay != nil {
-		warnings = append(warnings, c.relay.warnings(c.Mask)...)
+		warnings = append(warnings, c.relay.warnings(c.Quoter)...)
 	}
 	return warnings
 }

@@ -55,7 +55,7 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 	switch {
 	case err != nil && (ok || ctx.Err() != nil):
 		resp.Body.Close()
-		return nil, c.uncertain(r, err)
+		return nil, c.uncertain(r, c.clean(err))
 	case err != nil:
 		resp.Body.Close()
 		f := newFailure(resp, t.data)
@@ -92,7 +92,7 @@ func readText(start []byte, resp *http.Response) []byte {
 	defer timer.Stop()
 	defer resp.Body.Close()
 	body := bytes.NewBuffer(start)
-	io.Copy(body, io.LimitReader(resp.Body, int64(max(0, maxKept+maxSecret-len(start)))))
+	io.Copy(body, io.LimitReader(resp.Body, int64(max(0, maxRead-len(start)))))
 	return body.Bytes()
 }
 
@@ -135,7 +135,7 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *fai
 	if r.settled() {
 		return nil
 	}
-	return newFailure(resp, bytes.Clone(message[:min(len(message), maxKept+maxSecret)]))
+	return newFailure(resp, bytes.Clone(message[:min(len(message), maxRead)]))
 }
 
 // deliver gives the call the answer that came with the status of an error.
@@ -275,7 +275,7 @@ func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure 
 type head []byte
 
 func (h *head) Write(p []byte) (int, error) {
-	*h = append(*h, p[:min(len(p), maxKept+maxSecret-len(*h))]...)
+	*h = append(*h, p[:min(len(p), maxRead-len(*h))]...)
 	return len(p), nil
 }
 
@@ -284,7 +284,7 @@ func (c *Conn) pump(e *events, s session, r *request) error {
 	for {
 		data, err := e.next()
 		if err != nil {
-			return err
+			return c.clean(err)
 		}
 		data = rpc.Trim(data)
 		m, rest, err := rpc.Parse(data)
@@ -317,7 +317,7 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 		// An event with a name of its own, such as ping, is no message that
 		// went wrong.
 		if e.name == "" || e.name == "message" {
-			c.skipped.Add(skipped, c.line)
+			c.skipped.Add(skipped, c.Quoter)
 		}
 	}
 }

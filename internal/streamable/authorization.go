@@ -14,17 +14,12 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/patience"
-	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 const (
 	// maxRefusals bounds how often one request is sent again after a refusal: a
 	// token may have to be refreshed, then a person asked, then asked for more.
 	maxRefusals = 3
-	// maxCredentials is how many of the values that an Authorizer has set are
-	// still masked. A token is set again and again, a proof once: of those there
-	// may be as many as there are calls in flight.
-	maxCredentials = 64
 	// authTime is how long the end of a connection waits for an Authorizer: the
 	// answer to a token request may hold the only token that is left.
 	authTime = 5 * time.Second
@@ -47,9 +42,6 @@ func isDenial(err error) bool { return errors.As(err, new(denial)) }
 // authorizing is what a Conn knows of its Authorizer.
 type authorizing struct {
 	calls sync.WaitGroup
-
-	mu   sync.Mutex
-	sent []string // credentials, the latest last
 }
 
 // apart calls an Authorizer. Like a caller's transport it is not waited for
@@ -96,7 +88,7 @@ func (c *Conn) authorize(req *http.Request) error {
 			if _, token, ok := strings.Cut(value, " "); ok {
 				value = token // behind the scheme
 			}
-			c.authorizing.remember(value)
+			c.Quoter.Learn(value)
 		}
 	}
 	return nil
@@ -104,17 +96,6 @@ func (c *Conn) authorize(req *http.Request) error {
 
 // plainHeaders are those that this package sets.
 var plainHeaders = []string{"Accept", "Content-Type", "Last-Event-Id"}
-
-func (a *authorizing) remember(credential string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !slices.Contains(a.sent, credential) {
-		if len(a.sent) == maxCredentials {
-			a.sent = slices.Delete(a.sent, 0, 1)
-		}
-		a.sent = append(a.sent, credential)
-	}
-}
 
 // askAgain asks the Authorizer about a refusal. It is asked about the last one
 // of a request, too, after which that is not sent again.
@@ -146,16 +127,4 @@ func (c *Conn) asks(method string, r *request, resp *http.Response) bool {
 		return false
 	}
 	return method == http.MethodGet || method == http.MethodPost && (r.call != nil || r.method == methodInitialized)
-}
-
-// Hide takes secrets out of a text that is to be quoted: those that were
-// configured, and those that an Authorizer has set.
-func (c *Conn) Hide(s string) string {
-	if c.Auth != nil {
-		c.authorizing.mu.Lock()
-		sent := slices.Clone(c.authorizing.sent)
-		c.authorizing.mu.Unlock()
-		s = secret.Mask(sent)(s)
-	}
-	return c.Mask(s)
 }

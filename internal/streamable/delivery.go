@@ -18,6 +18,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // A body is the body of one request. It is of a type that net/http cannot
@@ -206,7 +207,7 @@ func (r *request) unwritten(ctx context.Context, err error) bool {
 		return false // of a shared connection, what failed may be the write of another
 	}
 	var op *net.OpError
-	if errors.As(err, &op) && (op.Op == "write" || op.Op == "readfrom") {
+	if errors.As(secret.Original(err), &op) && (op.Op == "write" || op.Op == "readfrom") {
 		return true
 	}
 	// net/http does not say which of its errors leave a request unwritten, but
@@ -217,6 +218,7 @@ func (r *request) unwritten(ctx context.Context, err error) bool {
 // cut reports whether the network connection had been there and was lost.
 func cut(err error) bool {
 	var op *net.OpError
+	err = secret.Original(err)
 	return errors.Is(err, io.EOF) || errors.As(err, &op) && (op.Op == "read" || op.Op == "write" || op.Op == "readfrom") ||
 		strings.Contains(err.Error(), "server closed idle connection")
 }

@@ -37,7 +37,7 @@ func TestGivenUp(t *testing.T) {
 				transport := h.Client().Transport.(*http.Transport)
 				target, err := url.Parse(h.URL)
 				require.NoError(t, err)
-				config := Config{URL: target, Transport: transport, Mask: func(s string) string { return s }}
+				config := Config{URL: target, Transport: transport}
 				if own {
 					config.Own = transport
 				}

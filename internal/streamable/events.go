@@ -108,7 +108,7 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form
 	}
 	start := func() []byte {
 		defer b.put(buf)
-		return bytes.Clone(buf[:min(n, maxKept+maxSecret)])
+		return bytes.Clone(buf[:min(n, maxRead)])
 	}
 	for {
 		m, err := body.Read(buf[n:])
@@ -327,8 +327,8 @@ func (e *events) data(line []byte) {
 }
 
 // maxWords is how much of what is said besides messages is kept: more than is
-// shown, since secrets are still to be masked.
-const maxWords = maxSecret + 8*maxShown
+// shown, since words in an object are still to be found, and secrets masked.
+const maxWords = 16 << 10
 
 // say keeps the last event that was not a message, but for those that keep a
 // stream alive.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 const (
@@ -136,7 +137,7 @@ func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s without a usable target", status))
 	}
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
-	bare := c.line(BareURL(to))
+	bare := c.line(secret.BareURL(to))
 	switch {
 	case origin(to) != origin(c.URL):
 		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s to another origin, %s, which is not followed", status, bare))
@@ -153,11 +154,6 @@ func origin(u *url.URL) string {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
-}
-
-// BareURL returns the URL without user, query and fragment.
-func BareURL(u *url.URL) string {
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
 // header makes the header of a request.

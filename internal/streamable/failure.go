@@ -3,13 +3,10 @@ package streamable
 // This file turns what is no answer into an error that says what came instead.
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -17,9 +14,9 @@ import (
 )
 
 const (
-	maxKept   = 64 << 10 // bytes of a body that is no answer
-	maxSecret = 16 << 10 // bytes of a secret that a mask finds
-	maxShown  = 512      // bytes of it in an error text
+	maxKept  = 64 << 10         // bytes of a body that is no answer
+	maxRead  = maxKept + 16<<10 // since what is masked and cleaned away makes it less
+	maxShown = 512              // bytes of it in an error text
 	// failureTime bounds reading such a body: some never end.
 	failureTime = time.Second
 )
@@ -39,7 +36,7 @@ type failure struct {
 }
 
 func newFailure(resp *http.Response, body []byte) *failure {
-	f := &failure{resp: resp, status: resp.StatusCode, body: body[:min(len(body), maxKept+maxSecret)]}
+	f := &failure{resp: resp, status: resp.StatusCode, body: body[:min(len(body), maxRead)]}
 	text := rpc.Trim(body)
 	if len(text) == 0 || text[0] != '{' || !raw.Valid(text) {
 		return f
@@ -132,7 +129,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 	if said = c.line(said); said != "" {
 		b.WriteString(": " + said)
 	}
-	return c.StatusError(f.status, c.masked(string(f.body), maxKept), b.String())
+	return c.StatusError(f.status, c.Quoter.Text(f.body, maxKept), b.String())
 }
 
 func statusText(status int) string {
@@ -188,78 +185,9 @@ func isText(body []byte) bool {
 	return true
 }
 
-// masked returns the start of a text without secrets, about limit bytes. The
-// mask sees more than is kept, so that no part of a secret is left.
-func (c *Conn) masked(s string, limit int) string {
-	seen := s[:min(len(s), limit+maxSecret)]
-	masked := c.Hide(strings.ToValidUTF8(seen, "\uFFFD"))
-	if len(seen) == limit+maxSecret { // the end may be a secret's start
-		masked = masked[:max(0, len(masked)-maxSecret)]
-	}
-	return strings.ToValidUTF8(masked[:min(len(masked), limit)], "")
-}
+// line makes a text of a server fit for an error.
+func (c *Conn) line(s string) string { return c.Quoter.Quote(s, maxShown) }
 
-// line makes a text of a server fit for an error: one line, short, without
-// control characters and without secrets.
-func (c *Conn) line(s string) string {
-	s = strings.Join(strings.FieldsFunc(c.masked(s, 8*maxShown), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-	}), " ")
-	if len(s) > maxShown {
-		s = strings.ToValidUTF8(s[:maxShown], "") + "…"
-	}
-	return s
-}
-
-// A deliveryError is an error of the HTTP transport without what it must not
-// show.
-type deliveryError struct {
-	text   string
-	causes []error
-}
-
-func (e *deliveryError) Error() string   { return e.text }
-func (e *deliveryError) Unwrap() []error { return e.causes }
-
-// clean takes URLs with their queries, and secrets, out of an error. The
-// transport of a caller may make requests of its own, for tokens, whose errors
-// show their URLs.
-func (c *Conn) clean(err error) error {
-	text := err.Error()
-	causes := bareCauses(err, func(e *url.Error) {
-		bare := "[masked]"
-		if u, err := url.Parse(e.URL); err == nil {
-			bare = BareURL(u)
-		}
-		shown := fmt.Sprintf("%s %q: %s", e.Op, bare, e.Err)
-		if strings.Contains(text, e.Error()) {
-			text = strings.ReplaceAll(text, e.Error(), shown)
-		} else {
-			text = shown
-		}
-	})
-	return &deliveryError{text: c.line(text), causes: causes}
-}
-
-// bareCauses returns err, or if there are errors with URLs in its tree, those
-// below and beside them. It calls found with each that has a URL, the outer ones first.
-func bareCauses(err error, found func(*url.Error)) []error {
-	if !errors.As(err, new(*url.Error)) {
-		return []error{err}
-	}
-	var causes []error
-	switch e := err.(type) {
-	case *url.Error:
-		if found(e); e.Err == nil {
-			return nil
-		}
-		return bareCauses(e.Err, found)
-	case interface{ Unwrap() error }:
-		return bareCauses(e.Unwrap(), found)
-	case interface{ Unwrap() []error }:
-		for _, e := range e.Unwrap() {
-			causes = append(causes, bareCauses(e, found)...)
-		}
-	}
-	return causes
-}
+// clean makes an error of the HTTP transport fit to be shown. The transport of a
+// caller may make requests of its own, for tokens, whose errors show their URLs.
+func (c *Conn) clean(err error) error { return c.Quoter.Error(err, maxShown) }

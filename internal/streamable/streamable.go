@@ -21,6 +21,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 const (
@@ -56,13 +57,13 @@ const (
 // Config says what a [Conn] speaks to.
 type Config struct {
 	URL        *url.URL
-	Header     http.Header         // of each request: the configured headers and the token
-	Credential string              // what Header holds of credentials, for the error of a 401
-	Transport  http.RoundTripper   // sends the requests
-	Own        *http.Transport     // emptied at the end; nil if Transport is the caller's
-	Limit      int                 // bytes of the longest message
-	Mask       func(string) string // takes secrets out of quoted answers
-	OnEnd      func(error)         // called once if the server ends the connection for good
+	Header     http.Header       // of each request: the configured headers and the token
+	Credential string            // what Header holds of credentials, for the error of a 401
+	Transport  http.RoundTripper // sends the requests
+	Own        *http.Transport   // emptied at the end; nil if Transport is the caller's
+	Limit      int               // bytes of the longest message
+	Quoter     *secret.Quoter    // of answers
+	OnEnd      func(error)       // called once if the server ends the connection for good
 	Pending    *rpc.Pending
 	Auth       Authorizer // nil for none
 	// StatusError makes the error for an answer that is none to the call.
