@@ -39,11 +39,14 @@ type Info struct {
 // maxError bounds the text of an error of the SDK, in bytes.
 const maxError = 512
 
+// maxVersion bounds the name of a protocol version, in bytes.
+const maxVersion = 256
+
 // Do returns what the server says about itself. An empty version means that
 // the server is asked for those that it speaks (server/discover). An answer
 // that is an error is a *jsonrpc.Error.
 func Do(ctx context.Context, transport Transport, client *sdk.Client, version string, quoter *secret.Quoter) (*Info, error) {
-	c := &conn{transport: transport, answers: make(chan *jsonrpc.Response, 1), closed: make(chan struct{})}
+	c := &conn{transport: transport, quoter: quoter, answers: make(chan *jsonrpc.Response, 1), closed: make(chan struct{})}
 	session, err := client.Connect(ctx, c, &sdk.ClientSessionOptions{ProtocolVersion: version})
 	if err != nil {
 		switch {
@@ -64,6 +67,7 @@ func Do(ctx context.Context, transport Transport, client *sdk.Client, version st
 // A conn is the transport as the SDK sees it.
 type conn struct {
 	transport Transport
+	quoter    *secret.Quoter
 	answers   chan *jsonrpc.Response
 	info      Info  // what the last answer says
 	err       error // why the last exchange had no answer
@@ -118,7 +122,7 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 		response.Error = &e
 	default:
 		c.info = about(answer.Result)
-		response.Result = plain(answer.Result)
+		response.Result = c.plain(answer.Result)
 	}
 	select {
 	case c.answers <- response:
@@ -153,11 +157,19 @@ func about(result []byte) (info Info) {
 // plain returns what the SDK needs of a result, in the types it expects: a
 // server whose serverInfo.version is a number is a server all the same.
 // Capabilities name tools unless the server declared others without it.
-func plain(result []byte) []byte {
+func (c *conn) plain(result []byte) []byte {
 	out, capabilities := []byte(`{`), `{"tools":{}}`
 	for name, value := range raw.Members(result) {
 		switch string(name) {
-		case "protocolVersion", "instructions":
+		case "protocolVersion":
+			if !raw.IsString(value) {
+				continue
+			}
+			// No version is long, and the SDK quotes one that it does not know.
+			if text, _ := raw.String(value); len(text) > maxVersion {
+				value = raw.AppendQuote(nil, c.quoter.Quote(text, maxVersion))
+			}
+		case "instructions":
 			if !raw.IsString(value) {
 				continue
 			}

@@ -125,11 +125,11 @@ func TestSpellings(t *testing.T) {
 // Whatever is cut, no more than a few bytes of a secret that stands there are
 // shown, in whatever spelling.
 func TestCut(t *testing.T) {
-	for _, size := range []int{20, 200, 9_000} {
+	for _, size := range []int{20, 3_000} {
 		s := strings.Repeat("0123456789abcdefghijklmnopqrstuvwxyz", size/36+1)[:size]
 		q := secret.New(s)
 		for name, spelling := range spellings(s) {
-			if _, around, _ := strings.Cut(name, ": "); around != "" {
+			if strings.HasPrefix(name, "base64") && name != "base64, standard: " {
 				continue // what stands around the secret may show
 			}
 			for _, before := range []int{0, 1, 2, 17, 30, 38, 39, 40, 41} {
