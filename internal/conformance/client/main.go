@@ -25,7 +25,11 @@ func main() {
 func run(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
 	defer cancel()
-	connection, err := mcp.Connect(ctx, mcp.Server{Name: "conformance", URL: url})
+	auth, err := authorizer(os.Getenv("MCP_CONFORMANCE_SCENARIO"), os.Getenv("MCP_CONFORMANCE_CONTEXT"))
+	if err != nil {
+		return err
+	}
+	connection, err := mcp.Connect(ctx, mcp.Server{Name: "conformance", URL: url, Auth: auth})
 	if err != nil {
 		return err
 	}

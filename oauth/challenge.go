@@ -1,0 +1,101 @@
+package oauth
+
+// This file reads what a server says when it refuses a request.
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+const maxScopes = 256 // that are asked for
+
+// A challenge is what a server says when it refuses a request.
+type challenge struct {
+	err      string
+	scopes   []string
+	metadata string // URL of the resource metadata
+	proof    bool   // the token has to be bound to a key
+}
+
+// parseChallenge reads what there is to be read of WWW-Authenticate. Servers
+// write it in many ways; what is missing is found elsewhere.
+func parseChallenge(header http.Header) (c challenge) {
+	params := map[string]string{}
+	for _, value := range header.Values("WWW-Authenticate") {
+		ours := false // the parameters are those of a scheme that this package knows
+		for value != "" {
+			value = strings.TrimLeft(value, " \t,")
+			word := value[:len(value)-len(strings.TrimLeftFunc(value, isToken))]
+			if word == "" {
+				value = value[min(1, len(value)):]
+				continue
+			}
+			rest := strings.TrimLeft(value[len(word):], " \t")
+			rest, isParam := strings.CutPrefix(rest, "=")
+			if !isParam {
+				ours = strings.EqualFold(word, "Bearer") || strings.EqualFold(word, "DPoP")
+				c.proof = c.proof || strings.EqualFold(word, "DPoP")
+				value = value[len(word):]
+				continue
+			}
+			var content string
+			content, value = paramValue(strings.TrimLeft(rest, " \t"))
+			name := strings.ToLower(word)
+			if _, ok := params[name]; ours && !ok {
+				params[name] = content
+			}
+		}
+	}
+	c.err, c.metadata = params["error"], params["resource_metadata"]
+	c.scopes = fields(params["scope"])
+	return c
+}
+
+func isToken(r rune) bool {
+	return r > ' ' && r < 0x7f && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+}
+
+// paramValue reads a quoted text, or what there is up to the next parameter.
+func paramValue(s string) (value, rest string) {
+	if quoted, ok := strings.CutPrefix(s, `"`); ok {
+		var b strings.Builder
+		for i := 0; i < len(quoted); i++ {
+			switch {
+			case quoted[i] == '\\' && i+1 < len(quoted):
+				i++
+			case quoted[i] == '"':
+				return b.String(), quoted[i+1:]
+			}
+			b.WriteByte(quoted[i])
+		}
+		return b.String(), ""
+	}
+	value, rest, _ = strings.Cut(s, ",")
+	// The comma may be missing.
+	if before, _, ok := strings.Cut(value, "="); ok {
+		if i := strings.LastIndexAny(before, " \t"); i >= 0 {
+			return strings.TrimSpace(before[:i]), s[i:]
+		}
+	}
+	return strings.TrimSpace(value), rest
+}
+
+// fields splits scopes, and leaves out what can be none.
+func fields(s string) []string {
+	scopes := slices.DeleteFunc(strings.Fields(s), func(scope string) bool {
+		return strings.IndexFunc(scope, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }) >= 0
+	})
+	return scopes[:min(len(scopes), maxScopes)]
+}
+
+// union returns a and what b has besides, in this order.
+func union(a, b []string) []string {
+	all := slices.Clone(a)
+	for _, scope := range b {
+		if !slices.Contains(all, scope) && len(all) < maxScopes {
+			all = append(all, scope)
+		}
+	}
+	return all
+}

@@ -1,0 +1,139 @@
+package oauth
+
+// This file has what callers see of failures, and what printing shows.
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"unicode"
+
+	"github.com/seed94b59a13/mcp/internal/secret"
+)
+
+// LoginRequired is the error of a request for which a person has to log in
+// first. Find it with errors.As.
+type LoginRequired struct {
+	// URL is where to send the person. It is good for the callback of one
+	// login, for an hour. It is empty if the Client has no RedirectURL, or has
+	// Open, which Login calls.
+	URL string
+	// Server is the URL of the MCP server, Issuer its authorization server, and
+	// Scopes what is asked for; the last two are empty if they are not known.
+	Server, Issuer string
+	Scopes         []string
+	// Err is why there is no token although a person was asked before: what
+	// became of the last login, or that they have logged out. Nil means that
+	// nobody was.
+	Err error
+
+	next string // what to do
+}
+
+// Error says who has to log in where, for what, why, and what to do.
+func (e *LoginRequired) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "a person must log in to %q", shorten(e.Server))
+	if e.Issuer != "" {
+		fmt.Fprintf(&b, " at %q", shorten(e.Issuer))
+	}
+	if len(e.Scopes) > 0 {
+		fmt.Fprintf(&b, " for the scopes %q", shorten(strings.Join(e.Scopes, " ")))
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, " again: %v", e.Err)
+	}
+	if e.next != "" {
+		b.WriteString("; " + e.next)
+	}
+	return b.String()
+}
+
+// Unwrap returns Err.
+func (e *LoginRequired) Unwrap() error { return e.Err }
+
+// An Error is the refusal of an authorization server. Find it with errors.As.
+type Error struct {
+	Code        string // such as access_denied or invalid_client
+	Description string // as the authorization server words it, without secrets
+}
+
+// Error returns the code and the description.
+func (e *Error) Error() string {
+	if e.Description == "" {
+		return fmt.Sprintf("the authorization server answered %s", e.Code)
+	}
+	return fmt.Sprintf("the authorization server answered %s: %s", e.Code, e.Description)
+}
+
+// final reports whether the same request would be refused again.
+func (e *Error) final() bool {
+	switch e.Code {
+	case "invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type", "access_denied", "invalid_target":
+		return true
+	}
+	return false
+}
+
+var (
+	errState   = errors.New("the login is not known: it was begun elsewhere, finished already, or too old")
+	errFresh   = errors.New("the server refused the token of the last login")
+	errLogout  = errors.New("the person has logged out")
+	errGivenUp = errors.New("nobody waits for the login any more")
+	// errKeeping is wrapped by the error of a Store.
+	errKeeping = errors.New("keeping tokens")
+)
+
+const maxWords = 512 // bytes of what a server says
+
+// text makes what a server says fit for an error: one line, short, without
+// control characters.
+func text(s string) string {
+	return shorten(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	}), " "))
+}
+
+func shorten(s string) string {
+	if len(s) > maxWords {
+		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
+	}
+	return s
+}
+
+// String describes the Client without its secrets.
+func (c Client) String() string {
+	s := fmt.Sprintf("oauth.Client{ID: %q, Issuer: %q", c.ID, c.Issuer)
+	if c.Secret != "" {
+		s += ", Secret: " + secret.Masked
+	}
+	return s + "}"
+}
+
+// Format prints String for all verbs, so that none shows a secret.
+func (c Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
+
+// LogValue describes the Client to log/slog without its secrets.
+func (c Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
+
+// MarshalText describes the Client without its secrets, to encoding/json too.
+func (c Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// String describes the Enterprise without its secret.
+func (e Enterprise) String() string {
+	s := fmt.Sprintf("oauth.Enterprise{Issuer: %q, ID: %q", e.Issuer, e.ID)
+	if e.Secret != "" {
+		s += ", Secret: " + secret.Masked
+	}
+	return s + "}"
+}
+
+// Format prints String for all verbs, so that none shows a secret.
+func (e Enterprise) Format(f fmt.State, _ rune) { fmt.Fprint(f, e.String()) }
+
+// LogValue describes the Enterprise to log/slog without its secret.
+func (e Enterprise) LogValue() slog.Value { return slog.StringValue(e.String()) }
+
+// MarshalText describes the Enterprise without its secret, to encoding/json too.
+func (e Enterprise) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
