@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"unicode"
 
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
@@ -87,13 +86,8 @@ var (
 
 const maxWords = 512 // bytes of what a server says
 
-// text makes what a server says fit for an error: one line, short, without
-// control characters.
-func text(s string) string {
-	return shorten(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
-		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
-	}), " "))
-}
+// text makes what a server says fit for an error.
+func text(s string) string { return (*secret.Quoter)(nil).Quote(s, maxWords) }
 
 func shorten(s string) string {
 	if len(s) > maxWords {

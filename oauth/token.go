@@ -5,7 +5,6 @@ package oauth
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,23 +149,17 @@ func (c *Client) authenticate(form url.Values, r registration, issuer string) (i
 	return r.ID, "", oauth2.AuthStyleInParams, nil
 }
 
-// hider takes out of a text what a request holds that is secret, in the forms
-// in which a server may repeat it, and makes the text fit for an error.
+// hider quotes what a server says without what a request holds that is secret.
 func hider(form url.Values, id, password string) func(string) string {
 	secrets := []string{password}
 	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "token"} {
 		secrets = append(secrets, form.Get(name))
 	}
-	for _, s := range secrets {
-		secrets = append(secrets, url.QueryEscape(s))
+	if password != "" { // as Basic credentials have it
+		secrets = append(secrets, id+":"+password, url.QueryEscape(id)+":"+url.QueryEscape(password))
 	}
-	if password != "" {
-		for _, pair := range []string{id + ":" + password, url.QueryEscape(id) + ":" + url.QueryEscape(password)} {
-			secrets = append(secrets, base64.StdEncoding.EncodeToString([]byte(pair)))
-		}
-	}
-	mask := secret.Mask(secrets)
-	return func(s string) string { return text(mask(strings.ToValidUTF8(s, "\uFFFD"))) }
+	quoter := secret.New(secrets...)
+	return func(s string) string { return quoter.Quote(s, maxWords) }
 }
 
 // tokenError turns an error of x/oauth2 into one that can be shown.
