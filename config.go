@@ -6,39 +6,55 @@ package mcp
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/config"
 )
 
 // ParseServers reads the servers of a configuration file as Claude Desktop,
-// Claude Code, Cursor, VS Code, Windsurf, Gemini CLI and Cline write it: a JSON
+// Claude Code, Cursor, VS Code, Windsurf, Gemini CLI, Cline, Roo Code, Zed,
+// opencode, Crush, Amazon Q, Kiro, Copilot CLI and LM Studio write it: a JSON
 // object, with comments and trailing commas if need be, that has the servers by
-// name in "mcpServers" or "servers". They come in the order of the file.
-// Disabled ones are left out.
+// name in "mcpServers", "servers" or "context_servers", or in "mcp". They come
+// in the order of the file. Disabled ones are left out. No file is read but the
+// one given, and nothing is looked for: whether a cwd is there, [Connect] tells.
 //
-// Of an entry it reads command, args, env, cwd, url, httpUrl, serverUrl,
-// headers, type, transport, disabled and enabled, and ignores the rest: a
-// timeout or a list of tools is for the caller to set. A program gets [BaseEnv]
-// and the env of its entry, which wins. In a name, characters that Server.Name
-// may not have become hyphens, and one of more than 32 is cut and ends in a
-// hash.
+// A program gets [BaseEnv] and the env of its entry, which wins. A name that
+// Server.Name may not have, and one that could be taken for such, is cleaned,
+// cut and ends in a hash of the name in the file, as those of [ToolName] do.
+//
+// What restricts a server is kept, under all the names that applications have
+// for it: lists of tools become Tools and ExcludeTools, and a time becomes
+// CallTimeout, StartTimeout or StopTimeout, in seconds or milliseconds as the
+// application means it. Of a list of tools that need no approval (autoApprove,
+// alwaysAllow) the others are left out, since nobody is asked here; an empty one
+// says nothing. What would be lost makes a fault of the entry: envFile, oauth,
+// a sandbox, a member that may restrict and is not known. Any other member is
+// ignored.
 //
 // In command, args, cwd, url and the values of env and headers, ${NAME} and
 // ${env:NAME} become what lookup returns for NAME, and ${NAME:-default} the
 // default where NAME is not set. Any other text in the braces is a name as a
-// whole: lookup gets "input:key" and "workspaceFolder". What it returns is not expanded again, and a $ without a brace stays.
-// Pass [os.LookupEnv] for the variables of the host. Nil means that nothing is
-// set: a file that came from elsewhere gets no secret it was not given.
+// whole: lookup gets "input:key", "workspaceFolder" and "file:path". In the
+// values of env and headers, and everywhere in a file of Gemini CLI, $NAME
+// without braces is replaced as well if NAME is set. What lookup returns is not
+// expanded again; any other $ stays. Pass [os.LookupEnv] for the variables of
+// the host. Nil means that nothing is set: a file that came from elsewhere gets
+// no secret it was not given.
 //
 // The error joins all faults; the servers without one are returned beside it.
 // The fault of a server has its name as in the file and wraps
 // [ErrInvalidServer]: a variable that is not set, a member of the wrong type, a
 // transport such as sse, a name that an entry before it has, or what [Connect]
 // would refuse. A text that is no JSON object gives no server and an error with
-// the line and column. No error shows an argument or the value of a variable or
-// header. No file is looked at: whether a cwd is there, Connect tells.
+// the line and column. What was left out of a server that is returned is in the
+// error as well, without ErrInvalidServer: env beside a url, a header that the
+// protocol sets with a value of its own. No error shows an argument or the value
+// of a variable or header.
 func ParseServers(file []byte, lookup func(name string) (string, bool)) ([]Server, error) {
 	entries, err := config.Read(file, lookup)
 	if err != nil {
@@ -46,31 +62,90 @@ func ParseServers(file []byte, lookup func(name string) (string, bool)) ([]Serve
 	}
 	var servers []Server
 	var errs []error
+	base := BaseEnv()
 	for _, entry := range entries {
-		if s, err := configured(entry); err != nil {
+		s, notes, err := configured(entry, base)
+		if err != nil {
 			errs = append(errs, err)
-		} else {
-			servers = append(servers, s)
+			continue
+		}
+		servers = append(servers, s)
+		for _, note := range notes {
+			errs = append(errs, fmt.Errorf("mcp server %q: %s", entry.Key, note))
 		}
 	}
 	return servers, errors.Join(errs...)
 }
 
-func configured(e config.Entry) (Server, error) {
+// configured makes a server of an entry, and says what it has left out.
+func configured(e config.Entry, base []string) (_ Server, notes []string, err error) {
 	if e.Err != nil {
-		return Server{}, e.Err
+		return Server{}, nil, e.Err
 	}
-	s := Server{Name: e.Name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, URL: e.URL, Headers: e.Headers}
-	if s.Command != "" {
-		s.Env = lastOfEach(append(BaseEnv(), s.Env...))
+	s := Server{
+		Name: e.Name, Command: e.Command, Args: e.Args, Env: e.Env, Dir: e.Dir, StopTimeout: e.StopTimeout,
+		URL: e.URL, BearerToken: e.Bearer, Headers: e.Headers,
+		Tools: e.Tools, ExcludeTools: e.ExcludeTools, StartTimeout: e.StartTimeout, CallTimeout: e.CallTimeout,
 	}
-	faults := strings.Join(e.Faults, "; ")
-	if faults == "" { // what a fault has left out would look like a fault of its own
-		if faults = strings.Join(s.faults(), "; "); faults == "" {
-			return s, nil
+	notes = s.leaveOutHeaders()
+	switch {
+	case s.Command != "":
+		s.Env = lastOfEach(append(slices.Clip(base), s.Env...))
+	case s.URL != "":
+		// Other applications ignore what is for a program.
+		if len(s.Args)+len(s.Env) > 0 {
+			notes = append(notes, "left out args and env, which a server with a url does not get")
+		}
+		s.Args, s.Env, s.Dir = nil, nil, ""
+	}
+	faults := e.Faults
+	if len(faults) == 0 { // what a fault has left out would look like a fault of its own
+		faults = s.faults()
+	}
+	if len(faults) > 0 {
+		return Server{}, nil, fmt.Errorf("mcp server %q: %w: %s", e.Key, ErrInvalidServer, strings.Join(faults, "; "))
+	}
+	return s, notes, nil
+}
+
+// leaveOutHeaders takes out the headers that the protocol sets. It says so of
+// those that have another value there than they have anyhow.
+func (s *Server) leaveOutHeaders() (notes []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Headers)) {
+		canonical := http.CanonicalHeaderKey(name)
+		if !isProtocolHeader(canonical) {
+			continue
+		}
+		if !isUsual(canonical, s.Headers[name]) {
+			notes = append(notes, fmt.Sprintf("left out the header %q, which the protocol sets", name))
+		}
+		delete(s.Headers, name)
+	}
+	if len(s.Headers) == 0 {
+		s.Headers = nil
+	}
+	return notes
+}
+
+// isUsual reports whether a value of a header says nothing that the protocol
+// does not say as well.
+func isUsual(header, value string) bool {
+	var usual []string
+	switch header {
+	case "Accept":
+		usual = []string{"application/json", "text/event-stream", "*/*"}
+	case "Content-Type":
+		usual = []string{"application/json"}
+	case "Mcp-Protocol-Version":
+		return value >= oldestVersion && value <= statelessVersion // what the server speaks is agreed on
+	}
+	for part := range strings.SplitSeq(value, ",") {
+		kind, _, _ := strings.Cut(part, ";")
+		if !slices.Contains(usual, strings.ToLower(strings.TrimSpace(kind))) {
+			return false
 		}
 	}
-	return Server{}, fmt.Errorf("mcp server %q: %w: %s", e.Key, ErrInvalidServer, faults)
+	return true
 }
 
 // BaseEnv returns what a program needs to run, for Server.Env: those variables

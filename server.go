@@ -256,7 +256,7 @@ func (s Server) checkHTTP(fault func(string, ...any)) {
 			fault("Headers: %q and BearerToken exclude each other", name)
 		case canonical == "Authorization" && s.Auth != nil:
 			fault("Headers: %q and Auth exclude each other", name)
-		case strings.HasPrefix(canonical, "Mcp-"), slices.Contains(protocolHeaders, canonical):
+		case isProtocolHeader(canonical):
 			fault("Headers: %q is set by the protocol", name)
 		}
 		names[canonical] = name
@@ -298,6 +298,10 @@ func (s Server) checkLimits(fault func(string, ...any)) {
 // protocolHeaders may not be configured. The last two make net/http send a
 // POST again by itself when a connection breaks, and a tool may run twice.
 var protocolHeaders = []string{"Content-Type", "Accept", "Host", "Content-Length", "Transfer-Encoding", "Last-Event-Id", "Idempotency-Key", "X-Idempotency-Key"}
+
+func isProtocolHeader(canonical string) bool {
+	return strings.HasPrefix(canonical, "Mcp-") || slices.Contains(protocolHeaders, canonical)
+}
 
 func isHeaderValue(value string) bool {
 	for i := range len(value) {

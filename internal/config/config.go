@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -26,8 +27,13 @@ type Entry struct {
 	Env     []string // KEY=VALUE
 	Dir     string
 	URL     string
+	Bearer  string // token
 	Headers map[string]string
-	Faults  []string // what the fields above lack, none of it secret
+
+	Tools, ExcludeTools                    []string
+	StartTimeout, CallTimeout, StopTimeout time.Duration
+
+	Faults []string // what the fields above lack, none of it secret
 
 	// Err says that what should hold servers is no object. Nothing else is
 	// set then.
@@ -53,12 +59,11 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 		lookup = func(string) (string, bool) { return "", false }
 	}
 	f := file{lookup: lookup, keys: map[string]string{}}
+	f.restrict(json)
 	for name, value := range raw.Members(json) {
-		f.read(string(name), value)
-		if string(name) == "mcp" { // the settings of VS Code
-			for name, value := range raw.Members(value) {
-				f.read(string(name), value)
-			}
+		f.place(string(name), value, hosts{})
+		if string(name) == "mcp" {
+			f.mcp(value)
 		}
 	}
 	if !f.found {
@@ -71,30 +76,107 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 type file struct {
 	lookup  func(name string) (string, bool)
 	found   bool              // a member with servers
+	gemini  bool              // $NAME without braces is a variable everywhere
 	keys    map[string]string // Entry.Key by Entry.Name
 	entries []Entry
+	rules   rules
 }
 
-func (f *file) read(name string, value []byte) {
-	if name != "mcpServers" && name != "servers" {
+// place reads a member of the file, or of its "mcp", if it is one that has
+// servers. Settings of an editor have its name before that of the member.
+func (f *file) place(name string, value []byte, from hosts) {
+	switch {
+	case name == "mcpServers", name == "servers", strings.HasSuffix(name, ".mcpServers"), name == "mcp.servers":
+	case name == "context_servers", name == "mcp_servers": // Zed; Codex, as JSON
+	default:
 		return
 	}
 	f.found = true
-	if !raw.Null(value) && value[0] != '{' {
-		f.entries = append(f.entries, Entry{Err: fmt.Errorf("mcp config: %q must be an object", name)})
+	f.servers(name, value, from)
+}
+
+// mcp reads the member of that name. VS Code has its settings there, and the
+// servers below that; opencode and Crush have the servers themselves.
+func (f *file) mcp(object []byte) {
+	nested := false
+	for name, value := range raw.Members(object) {
+		nested = nested || string(name) == "servers" || string(name) == "mcpServers"
+		f.place(string(name), value, hosts{mcp: true})
 	}
-	for key, value := range raw.Members(value) {
-		f.add(string(key), value)
+	if nested {
+		return
+	}
+	for key, value := range raw.Members(object) {
+		if isServer(value) {
+			f.found = true
+			f.add(string(key), value, hosts{mcp: true, direct: true})
+		}
 	}
 }
 
-func (f *file) add(key string, value []byte) {
-	e := entry{Entry: Entry{Key: key, Name: serverName(key)}, object: value, lookup: f.lookup}
-	disabled := e.is("disabled", "true")
-	if e.is("enabled", "false") || disabled {
+// isServer reports whether a value beside others is a server.
+func isServer(value []byte) bool {
+	for _, name := range []string{"type", "command", "url", "enabled", "disabled"} {
+		if raw.Member(value, name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// hosts is what the place of an entry says of the application that wrote it.
+type hosts struct {
+	mcp    bool // opencode, Crush or VS Code
+	direct bool // opencode or Crush
+}
+
+func (f *file) servers(name string, value []byte, from hosts) {
+	for _, server := range raw.Members(value) {
+		f.gemini = f.gemini || isGemini(server)
+	}
+	switch {
+	case raw.Null(value):
+	case value[0] == '{':
+		for key, server := range raw.Members(value) {
+			f.add(string(key), server, from)
+		}
+	case value[0] == '[' && !raw.Empty(value): // each has its name in it
+		for server := range raw.Elements(value) {
+			key, ok := raw.String(raw.Member(server, "name"))
+			if !ok {
+				f.fail("each entry of %q must be an object with a name", name)
+				continue
+			}
+			f.add(key, server, from)
+		}
+	default:
+		f.fail("%q must be an object", name)
+	}
+}
+
+func (f *file) fail(format string, args ...any) {
+	f.entries = append(f.entries, Entry{Err: fmt.Errorf("mcp config: "+format, args...)})
+}
+
+// isGemini reports whether an entry has a member that only Gemini CLI and what
+// descends from it writes.
+func isGemini(server []byte) bool {
+	for _, name := range []string{"httpUrl", "trust", "includeTools", "excludeTools", "authProviderType"} {
+		if raw.Member(server, name) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *file) add(key string, value []byte, from hosts) {
+	e := entry{Entry: Entry{Key: key, Name: serverName(key)}, file: f, from: from, fields: map[string][]byte{}, excluded: map[string]bool{}}
+	e.collect(value)
+	if e.disabled() || f.rules.disabled(key) {
 		return
 	}
-	e.read()
+	e.read(value)
+	f.rules.apply(&e)
 	// An entry with a fault takes its name, too: when the fault is mended, the
 	// tools of another server do not change their meaning.
 	if other, taken := f.keys[e.Name]; !taken {
@@ -102,7 +184,10 @@ func (f *file) add(key string, value []byte) {
 	} else if other == key {
 		e.fault("the name is there twice")
 	} else {
-		e.fault("its name and that of %q both become %q", other, e.Name)
+		e.fault("its name and that of %q both become %q", short(other), e.Name)
+	}
+	if e.more > 0 {
+		e.Faults = append(e.Faults, fmt.Sprintf("and %d more faults", e.more))
 	}
 	f.entries = append(f.entries, e.Entry)
 }
@@ -112,17 +197,28 @@ const (
 	hashLength = 10 // hex digits behind a hyphen
 )
 
-// serverName makes a Server.Name of any text but the empty one.
+// serverName makes a Server.Name of any text but the empty one, by the rule by
+// which tools get their names: what does not fit is cleaned and cut, and ends
+// in a hash of the whole. It depends on nothing else, and no two texts share
+// it: one that could be mistaken for a name with a hash gets a hash as well.
 func serverName(key string) string {
+	if key == "" {
+		return ""
+	}
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r
 		}
 		return '-'
 	}, key)
-	if len(name) <= maxName {
+	if name == key && len(name) <= maxName && !endsInHash(name) {
 		return name
 	}
 	sum := sha256.Sum256([]byte(key))
-	return name[:maxName-1-hashLength] + "-" + hex.EncodeToString(sum[:])[:hashLength]
+	return name[:min(len(name), maxName-1-hashLength)] + "-" + hex.EncodeToString(sum[:])[:hashLength]
+}
+
+func endsInHash(name string) bool {
+	at := len(name) - hashLength
+	return at >= 1 && name[at-1] == '-' && strings.Trim(name[at:], "0123456789abcdef") == ""
 }

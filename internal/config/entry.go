@@ -4,30 +4,76 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
+
+// maxFaults bounds what is said of one server: each fault quotes a name, and a
+// file may have as many of both as it likes.
+const maxFaults = 20
 
 // An entry is an Entry that is being read.
 type entry struct {
 	Entry
-	object []byte
-	lookup func(name string) (string, bool)
+	file   *file
+	from   hosts
+	names  []string          // of the members that are not null, in the order of the file
+	fields map[string][]byte // their values
+	more   int               // faults beyond maxFaults
+
+	excluded map[string]bool // ExcludeTools
+	compared int             // pairs of names
 }
 
 func (e *entry) fault(format string, args ...any) {
+	if len(e.Faults) == maxFaults {
+		e.more++
+		return
+	}
 	e.Faults = append(e.Faults, fmt.Sprintf(format, args...))
 }
 
-// member returns the value of a member, nil where it is missing or null.
-func (e *entry) member(name string) []byte {
-	if value := raw.Member(e.object, name); !raw.Null(value) {
-		return value
+// short makes a name of the file fit for an error.
+func short(name string) string { return text.Start(name, 100) }
+
+// collect takes the members of an object: of duplicates the last one counts.
+// Some applications keep a part of them in an object of its own.
+func (e *entry) collect(object []byte) {
+	for name, value := range raw.Members(object) {
+		name := string(name)
+		switch name {
+		case "transport", "options", "requestOptions", "command":
+			if value[0] == '{' {
+				for part, value := range raw.Members(value) {
+					part := string(part)
+					if name == "command" && part == "path" { // Zed's, until 2025
+						part = "command"
+					}
+					e.set(part, value)
+				}
+				continue
+			}
+		}
+		e.set(name, value)
 	}
-	return nil
 }
+
+func (e *entry) set(name string, value []byte) {
+	if raw.Null(value) {
+		value = nil
+	}
+	if _, ok := e.fields[name]; !ok {
+		e.names = append(e.names, name)
+	}
+	e.fields[name] = value
+}
+
+// member returns the value of a member, nil where it is missing or null.
+func (e *entry) member(name string) []byte { return e.fields[name] }
 
 // is reports whether a member is the boolean that is wanted.
 func (e *entry) is(name, want string) bool {
@@ -38,35 +84,85 @@ func (e *entry) is(name, want string) bool {
 	return value == want
 }
 
+func (e *entry) disabled() (disabled bool) {
+	for _, name := range e.names {
+		switch plainName(name) {
+		case "disabled", "isdisabled", "disable", "inactive":
+			disabled = e.is(name, "true") || disabled
+		case "enabled", "isenabled", "enable", "active", "isactive":
+			disabled = e.is(name, "false") || disabled
+		}
+	}
+	return disabled
+}
+
 // read fills the Entry.
-func (e *entry) read() {
-	if e.object[0] != '{' {
+func (e *entry) read(value []byte) {
+	if value[0] != '{' {
 		e.fault("it must be an object")
 		return
 	}
-	e.checkTransport("type")
-	e.checkTransport("transport")
-	e.Command, e.Dir, e.URL = e.text("command"), e.text("cwd"), e.url()
+	for _, name := range []string{"type", "transport", "transportType"} {
+		e.checkTransport(name)
+	}
+	e.command()
+	e.Dir, e.URL = e.first("cwd", "workingDirectory", "working_directory"), e.url()
 	args := e.member("args")
 	if args != nil && args[0] != '[' {
 		e.fault("args must be an array")
 	}
 	for value := range raw.Elements(args) {
-		e.Args = append(e.Args, e.value(fmt.Sprintf("args[%d]", len(e.Args)), value))
+		e.Args = append(e.Args, e.value(fmt.Sprintf("args[%d]", len(e.Args)), value, false))
 	}
-	e.pairs("env", func(name, value string) {
-		visible, _, cut := strings.Cut(name, "=") // behind it may be a secret
-		if name == "" || cut || strings.ContainsRune(name+value, 0) {
-			e.fault("env %q must have a name, without =, and no NUL", visible)
+	for _, name := range []string{"env", "environment", "envs"} {
+		e.pairs(name, e.addEnv)
+	}
+	for _, name := range []string{"headers", "http_headers", "httpHeaders", "customHeaders"} {
+		e.pairs(name, e.addHeader)
+	}
+	for _, name := range e.names {
+		if value := e.member(name); value != nil {
+			e.other(name, value)
 		}
-		e.Env = append(e.Env, name+"="+value)
-	})
-	e.pairs("headers", func(name, value string) {
-		if e.Headers == nil {
-			e.Headers = map[string]string{}
+	}
+}
+
+// command takes the program. It is a list with the arguments in opencode.
+func (e *entry) command() {
+	name := "command"
+	value := e.member(name)
+	if value == nil {
+		name = "cmd" // Goose
+		value = e.member(name)
+	}
+	if value == nil || value[0] != '[' {
+		e.Command = e.text(name)
+		return
+	}
+	i := 0
+	for part := range raw.Elements(value) {
+		text := e.value(fmt.Sprintf("%s[%d]", name, i), part, false)
+		if i++; i == 1 {
+			e.Command = text
+		} else {
+			e.Args = append(e.Args, text)
 		}
-		e.Headers[name] = value
-	})
+	}
+}
+
+func (e *entry) addEnv(name, value string) {
+	visible, _, cut := strings.Cut(name, "=") // behind it may be a secret
+	if name == "" || cut || strings.ContainsRune(name+value, 0) {
+		e.fault("env %q must have a name, without =, and no NUL", short(visible))
+	}
+	e.Env = append(e.Env, name+"="+value)
+}
+
+func (e *entry) addHeader(name, value string) {
+	if e.Headers == nil {
+		e.Headers = map[string]string{}
+	}
+	e.Headers[name] = value
 }
 
 // checkTransport checks a member that names the transport. Most files have
@@ -74,28 +170,42 @@ func (e *entry) read() {
 func (e *entry) checkTransport(member string) {
 	value := e.member(member)
 	name, ok := raw.String(value)
-	switch strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name)) {
+	switch plainName(name) {
 	case "":
 		if value != nil && !ok {
 			e.fault("%s must be a string", member)
 		}
-	case "stdio":
-		if e.member("command") == nil {
+	case "stdio", "local", "process", "subprocess", "command":
+		if e.member("command") == nil && e.member("cmd") == nil {
 			e.fault("%s %q needs a command", member, name)
 		}
-	case "http", "streamablehttp":
-		if e.member("url") == nil && e.member("httpUrl") == nil && e.member("serverUrl") == nil {
+	case "http", "https", "streamablehttp", "streaminghttp", "httpstream", "streamable", "remote":
+		if !slices.ContainsFunc(urls, func(name string) bool { return e.member(name) != nil }) {
 			e.fault("%s %q needs a url", member, name)
 		}
 	default:
-		e.fault("%s %q is not supported, only stdio and http are", member, name)
+		e.fault("%s %q is not supported, only stdio and http are", member, short(name))
 	}
 }
 
-// url returns the URL, which each application calls differently: files for
-// several of them have it more than once.
+// plainName returns a name without what applications write differently.
+func plainName(name string) string {
+	return strings.ToLower(separators.Replace(name))
+}
+
+var separators = strings.NewReplacer("-", "", "_", "")
+
+// urls are the names of the URL, which each application calls differently.
+// Where Gemini CLI has both of the first two, the second is for the older
+// transport.
+var urls = []string{"httpUrl", "url", "serverUrl", "baseUrl", "uri", "endpoint"}
+
+// url returns the URL. Files for several applications have it more than once.
 func (e *entry) url() (url string) {
-	for _, name := range []string{"url", "httpUrl", "serverUrl"} {
+	for _, name := range urls {
+		if name == "url" && url != "" {
+			continue
+		}
 		if text := e.text(name); url == "" {
 			url = text
 		} else if text != "" && text != url {
@@ -103,6 +213,16 @@ func (e *entry) url() (url string) {
 		}
 	}
 	return url
+}
+
+// first returns the text of the first of several members that is there.
+func (e *entry) first(names ...string) string {
+	for _, name := range names {
+		if e.member(name) != nil {
+			return e.text(name)
+		}
+	}
+	return ""
 }
 
 func (e *entry) text(name string) string {
@@ -114,7 +234,7 @@ func (e *entry) text(name string) string {
 		e.fault("%s must be a string", name)
 		return ""
 	}
-	return e.value(name, value)
+	return e.value(name, value, false)
 }
 
 // pairs calls pair for the members of an object, but for those that are null.
@@ -126,14 +246,14 @@ func (e *entry) pairs(name string, pair func(name, value string)) {
 	for key, value := range raw.Members(object) {
 		if !raw.Null(value) {
 			visible, _, _ := strings.Cut(string(key), "=")
-			pair(string(key), e.value(fmt.Sprintf("%s %q", name, visible), value))
+			pair(string(key), e.value(fmt.Sprintf("%s %q", name, short(visible)), value, true))
 		}
 	}
 }
 
 // value returns the text of a field with its variables replaced. Numbers and
 // booleans are what is written.
-func (e *entry) value(field string, value []byte) string {
+func (e *entry) value(field string, value []byte, bare bool) string {
 	s, isString := raw.String(value)
 	switch {
 	case !utf8.Valid(value):
@@ -143,30 +263,5 @@ func (e *entry) value(field string, value []byte) string {
 	case !isString:
 		return string(value)
 	}
-	return e.expand(field, s)
-}
-
-// expand replaces the variables of a text. A brace that is not closed is text.
-func (e *entry) expand(field, s string) string {
-	var b strings.Builder
-	for {
-		before, rest, _ := strings.Cut(s, "${")
-		inner, after, closed := strings.Cut(rest, "}")
-		if !closed {
-			return b.String() + s
-		}
-		name, fallback, hasDefault := strings.Cut(inner, ":-")
-		name = strings.TrimPrefix(name, "env:")
-		value, set := e.lookup(name)
-		switch {
-		case strings.Contains(inner, "${"):
-			e.fault("%s: a variable inside of another is not supported", field)
-		case !set && !hasDefault:
-			e.fault("%s: variable %q is not set", field, name)
-		case !set:
-			value = fallback
-		}
-		b.WriteString(before + value)
-		s = after
-	}
+	return e.expand(field, s, bare)
 }
