@@ -20,6 +20,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/stdio"
 )
 
@@ -51,14 +52,22 @@ const (
 //
 // The caller must call [Connection.Close].
 func Connect(ctx context.Context, server Server) (*Connection, error) {
-	server, err := server.check()
+	return connect(ctx, server, nil)
+}
+
+// connect is Connect; changed, which may be nil, is called beside what
+// ToolsChanged returns.
+func connect(ctx context.Context, given Server, changed func()) (*Connection, error) {
+	given = given.clone()
+	server, err := given.check()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := server.startContext(ctx)
 	defer cancel()
 	c := &Connection{
-		server: server, quoter: server.quoter(), seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
+		name: server.Name, server: secret.Keep(&server), given: secret.Keep(&given), tell: changed, quoter: server.quoter(),
+		seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
 		listed: &toolList{List: &listing.List{}}, starts: restarts{begun: time.Now()},
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
@@ -84,7 +93,7 @@ func (s *Server) startContext(ctx context.Context) (context.Context, context.Can
 // open starts the server, or reaches it by its URL, and lists its tools.
 func (c *Connection) open(ctx context.Context, number int) (*session, *toolList, error) {
 	version := firstVersion
-	if c.server.URL != "" {
+	if c.config().URL != "" {
 		version = "" // over HTTP no question that a server does not know harms it
 	}
 	s, list, err := c.attempt(ctx, number, version)
@@ -126,12 +135,12 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 		if s.transport != nil {
 			s.close(true)
 		}
-		err = fmt.Errorf("%s: %w", step, c.server.hinted(err))
+		err = fmt.Errorf("%s: %w", step, c.config().hinted(err))
 	}()
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if c.server.URL != "" {
+	if c.config().URL != "" {
 		s.transport, err = c.reach(s)
 	} else {
 		s.transport, err = c.start(s)
@@ -182,7 +191,7 @@ func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bo
 
 // start starts the program of a stdio server.
 func (c *Connection) start(s *session) (transport, error) {
-	started, pipes, err := startProcess(c.server)
+	started, pipes, err := startProcess(*c.config())
 	if err != nil {
 		return nil, err
 	}
@@ -191,8 +200,8 @@ func (c *Connection) start(s *session) (transport, error) {
 		Stdin:       pipes.Stdin,
 		Stdout:      pipes.Stdout,
 		Stderr:      pipes.Stderr,
-		StderrCopy:  c.server.Stderr,
-		StopTimeout: c.server.StopTimeout,
+		StderrCopy:  c.config().Stderr,
+		StopTimeout: c.config().StopTimeout,
 		Limit:       maxMessage,
 		Quoter:      c.quoter,
 		OnEnd:       func(err error) { c.sessionEnded(s, err) },

@@ -66,25 +66,25 @@ const statelessVersion = "2026-07-28"
 
 // reach prepares the connection to a server with a URL. It sends nothing yet.
 func (c *Connection) reach(s *session) (transport, error) {
-	target, err := url.Parse(c.server.URL)
+	target, err := url.Parse(c.config().URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: URL cannot be parsed", ErrInvalidServer)
 	}
 	config := streamable.Config{
 		URL:       target,
 		Header:    http.Header{},
-		Transport: c.server.HTTPTransport,
+		Transport: c.config().HTTPTransport,
 		Limit:     maxMessage,
 		Quoter:    c.quoter,
 		OnEnd:     func(err error) { c.sessionEnded(s, err) },
 		Pending:   s.pending,
-		Auth:      c.server.Auth,
+		Auth:      c.config().Auth,
 		StatusError: func(status int, body, text string) error {
 			return &HTTPError{StatusCode: status, Body: body, text: text}
 		},
 	}
 	var names []string
-	for name, value := range c.server.Headers {
+	for name, value := range c.config().Headers {
 		config.Header.Set(name, value)
 		names = append(names, strconv.Quote(name))
 	}
@@ -92,8 +92,8 @@ func (c *Connection) reach(s *session) (transport, error) {
 	if len(names) > 0 {
 		config.Credential = "the headers " + strings.Join(names, ", ")
 	}
-	if c.server.BearerToken != "" {
-		config.Header.Set("Authorization", "Bearer "+c.server.BearerToken)
+	if c.config().BearerToken != "" {
+		config.Header.Set("Authorization", "Bearer "+c.config().BearerToken)
 		config.Credential = "the bearer token"
 	}
 	if config.Transport == nil {
@@ -113,5 +113,5 @@ func (c *Connection) reach(s *session) (transport, error) {
 
 // repeatsArguments reports whether calls repeat arguments in headers.
 func (c *Connection) repeatsArguments(s *session) bool {
-	return c.server.URL != "" && s.info.Protocol >= statelessVersion
+	return c.config().URL != "" && s.info.Protocol >= statelessVersion
 }

@@ -194,7 +194,9 @@ const maxInstructions = 4<<10 - 32
 // A Connection is a running server and the list of its tools. All methods may
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
-	server  Server
+	name    string
+	server  secret.Box[*Server]     // as it was checked
+	given   secret.Box[*Server]     // as it was passed to Connect
 	quoter  *secret.Quoter          // of what the server says
 	session atomic.Pointer[session] // the last one that began
 	life    context.Context         // ends when Close begins
@@ -204,6 +206,7 @@ type Connection struct {
 	seed   maphash.Seed // no server can make two lists that look the same
 
 	changed chan struct{} // see ToolsChanged
+	tell    func()        // that the tools have changed; may be nil
 	changes atomic.Int64  // announcements so far
 
 	mu         sync.Mutex
@@ -219,6 +222,29 @@ type Connection struct {
 	err   error
 
 	closing sync.Once
+}
+
+// config returns the server as it was checked.
+func (c *Connection) config() *Server { return c.server.Open() }
+
+// Server returns the Server that the connection was made of. It is the caller's.
+func (c *Connection) Server() Server { return c.given.Open().clone() }
+
+// Info is what a server says about itself, and how it is spoken to.
+type Info struct {
+	// Name, Title and Version are what the server calls itself: at most 256
+	// bytes of printable text each, empty where it does not say.
+	Name, Title, Version string
+	// Protocol is the version of the protocol in use, such as 2025-11-25.
+	Protocol string
+}
+
+// Info returns what the server says about itself. After a restart it is what it
+// said last.
+func (c *Connection) Info() Info {
+	s := c.session.Load()
+	quote := func(text string) string { return c.quoter.Quote(text, 253) } // "…" makes three more
+	return Info{quote(s.info.Name), quote(s.info.Title), quote(s.info.Version), s.info.Protocol}
 }
 
 // Tools returns the tools in the server's order, as of the last listing that
@@ -258,18 +284,26 @@ func (c *Connection) Done() <-chan struct{} { return c.done }
 // It is nil while the connection is open and after a plain Close.
 func (c *Connection) Err() error {
 	if cause := c.cause(); cause != nil {
-		return fmt.Errorf("mcp server %q: %w", c.server.Name, cause)
+		return fmt.Errorf("mcp server %q: %w", c.name, cause)
 	}
 	return nil
 }
 
-func (c *Connection) cause() error {
+// over reports whether the connection has ended.
+func (c *Connection) over() bool {
 	select {
 	case <-c.done:
-		return c.err
+		return true
 	default:
-		return nil
+		return false
 	}
+}
+
+func (c *Connection) cause() error {
+	if c.over() {
+		return c.err
+	}
+	return nil
 }
 
 // Close ends the calls in flight and the server with all its processes, and
@@ -305,5 +339,5 @@ func (c *Connection) end(err error) {
 
 // failed makes an error of a method tell the server and the step.
 func (c *Connection) failed(step string, err error) error {
-	return fmt.Errorf("mcp server %q: %s: %w", c.server.Name, step, err)
+	return fmt.Errorf("mcp server %q: %s: %w", c.name, step, err)
 }

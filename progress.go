@@ -37,7 +37,7 @@ func WithProgress(ctx context.Context, f func(Progress)) context.Context {
 // of the call; done must be called when the call has ended.
 func (c *Connection) follow(ctx context.Context, call *rpc.Call) (_ context.Context, done func()) {
 	f, _ := ctx.Value(progressKey{}).(func(Progress))
-	limit := c.server.CallTimeout
+	limit := c.config().CallTimeout
 	if f == nil && limit == 0 {
 		return ctx, func() {}
 	}

@@ -33,6 +33,9 @@ func (c *Connection) toolsChanged() {
 	case c.changed <- struct{}{}:
 	default: // one is waiting to be received
 	}
+	if c.tell != nil {
+		c.tell()
+	}
 }
 
 // A refresh is a listing that runs for all who wait for it.
@@ -147,10 +150,10 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 		return last, nil // a server of prompts or resources alone
 	}
 	config := listing.Config{
-		Server: c.server.Name,
-		Keep:   c.server.Tools,
-		Leave:  c.server.ExcludeTools,
-		Name:   func(tool string) string { return ToolName(c.server.Name, tool) },
+		Server: c.name,
+		Keep:   c.config().Tools,
+		Leave:  c.config().ExcludeTools,
+		Name:   func(tool string) string { return ToolName(c.name, tool) },
 		Quoter: c.quoter,
 		Seed:   c.seed,
 		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
@@ -186,7 +189,7 @@ func (c *Connection) tools(s *session, listed []listing.Tool, last []Tool) []Too
 		}
 		*tool = Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
-			Server: c.server.Name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
+			Server: c.name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
 			Title: t.Title, OutputSchema: t.OutputSchema,
 			Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
 		}

@@ -42,7 +42,7 @@ type restart struct {
 // may be started again, it does that, or waits for a start that is under way.
 func (c *Connection) live(ctx context.Context) (*session, error) {
 	s := c.session.Load()
-	if !c.server.Restart || !s.over() {
+	if !c.config().Restart || !s.over() {
 		return s, nil
 	}
 	r, err := c.restart()
@@ -101,7 +101,7 @@ func restartWait(idle int) time.Duration {
 func (c *Connection) startAnew(r *restart, old *session) {
 	defer close(r.done)
 	old.close(false)
-	ctx, cancel := c.server.startContext(c.life)
+	ctx, cancel := c.config().startContext(c.life)
 	defer cancel()
 	s, list, err := c.open(ctx, old.number+1)
 	if err == nil {
@@ -157,7 +157,7 @@ func (c *Connection) sessionEnded(s *session, err error) {
 func (c *Connection) gone(s *session) {
 	switch {
 	case s.err == nil || s.counted:
-	case !c.server.Restart:
+	case !c.config().Restart:
 		c.end(s.err)
 	default:
 		s.counted = true

@@ -29,7 +29,7 @@ func (c *Connection) handler(listed *session, tool *Tool, plan *schema.Plan) fun
 		failed := func(err error) (ToolResult, error) {
 			return ToolResult{}, c.failed(fmt.Sprintf("calling tool %q", c.quoter.Quote(name, maxNameShown)), err)
 		}
-		limits := c.server.limits()
+		limits := c.config().limits()
 		arguments, err := plan.Repair(arguments)
 		if err != nil {
 			return toolResult(result.Refuse(limits, err.Error())), nil

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -147,9 +148,31 @@ func (s Server) check() (Server, error) {
 	if s.StopTimeout == 0 {
 		s.StopTimeout = defaultStopTimeout
 	}
-	s.Args, s.Tools, s.ExcludeTools = slices.Clone(s.Args), slices.Clone(s.Tools), slices.Clone(s.ExcludeTools)
-	s.Env, s.Headers = lastOfEach(s.Env), maps.Clone(s.Headers)
+	s = s.clone()
+	s.Env = lastOfEach(s.Env)
 	return s, nil
+}
+
+// clone returns a copy that shares no list with s.
+func (s Server) clone() Server {
+	s.Args, s.Env, s.Headers = slices.Clone(s.Args), slices.Clone(s.Env), maps.Clone(s.Headers)
+	s.Tools, s.ExcludeTools = slices.Clone(s.Tools), slices.Clone(s.ExcludeTools)
+	return s
+}
+
+// equal reports whether all fields are equal: values by their contents, what is
+// behind an interface by its identity.
+func (s Server) equal(t Server) bool {
+	same := identical(s.Stderr, t.Stderr) && identical(s.HTTPTransport, t.HTTPTransport) && identical(s.Auth, t.Auth)
+	s.Stderr, s.HTTPTransport, s.Auth = nil, nil, nil
+	t.Stderr, t.HTTPTransport, t.Auth = nil, nil, nil
+	return same && reflect.DeepEqual(s, t)
+}
+
+// identical is == but for values that cannot be compared, which are never
+// identical.
+func identical(a, b any) bool {
+	return a == nil && b == nil || a != nil && b != nil && reflect.ValueOf(a).Comparable() && a == b
 }
 
 // faults returns what is wrong with the fields, as far as they alone tell: no
