@@ -149,23 +149,50 @@ func isUsual(header, value string) bool {
 }
 
 // BaseEnv returns what a program needs to run, for Server.Env: those variables
-// that are set of the host's PATH, HOME, USER, LOGNAME, SHELL, TERM, LANG,
-// TMPDIR, SYSTEMROOT, WINDIR, COMSPEC, PATHEXT, APPDATA, LOCALAPPDATA,
-// PROGRAMDATA, PROGRAMFILES, USERPROFILE, USERNAME, HOMEDRIVE, HOMEPATH,
-// SYSTEMDRIVE, TEMP and TMP. Keys and tokens are not among them.
+// of the host that are set of the following. None is a secret:
+//
+//   - PATH, HOME, USER, LOGNAME, SHELL, TERM, LANG, TMPDIR, and on Windows
+//     SYSTEMROOT, WINDIR, COMSPEC, PATHEXT, APPDATA, LOCALAPPDATA, PROGRAMDATA,
+//     PROGRAMFILES, USERPROFILE, USERNAME, HOMEDRIVE, HOMEPATH, SYSTEMDRIVE, TEMP
+//     and TMP name places and the user;
+//   - XDG_CONFIG_HOME, XDG_CACHE_HOME, XDG_DATA_HOME, XDG_STATE_HOME,
+//     XDG_RUNTIME_DIR, XDG_CONFIG_DIRS, XDG_DATA_DIRS, and the caches of npm and
+//     uv, NPM_CONFIG_CACHE (also in lower case) and UV_CACHE_DIR, name folders,
+//     whose files the user's programs can read anyhow;
+//   - SSL_CERT_FILE, SSL_CERT_DIR and NODE_EXTRA_CA_CERTS name files with
+//     certificates, which are public;
+//   - DISPLAY, WAYLAND_DISPLAY, XDG_SESSION_TYPE and XDG_CURRENT_DESKTOP say
+//     where windows open: what may open them is in a file;
+//   - HTTP_PROXY, HTTPS_PROXY and NO_PROXY (also in lower case) and DOCKER_HOST
+//     are addresses. One with a user or password in it is left out, for whoever
+//     means a server to have that puts it into Env.
+//
+// Keys and tokens are not among them.
 func BaseEnv() []string {
 	var env []string
-	for _, name := range baseVariables {
-		// Some shells hand on functions in variables, and old ones run them.
-		if value, ok := os.LookupEnv(name); ok && !strings.HasPrefix(value, "() {") {
-			env = append(env, name+"="+value)
+	add := func(names []string, plain func(value string) bool) {
+		for _, name := range names {
+			// Some shells hand on functions in variables, and old ones run them.
+			if value, ok := os.LookupEnv(name); ok && !strings.HasPrefix(value, "() {") && plain(value) {
+				env = append(env, name+"="+value)
+			}
 		}
 	}
-	return env
+	add(baseVariables, func(string) bool { return true })
+	add(addressVariables, func(value string) bool { return !strings.Contains(value, "@") })
+	return lastOfEach(env) // Windows finds one variable under both names
 }
 
 var baseVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
 	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH",
 	"SYSTEMDRIVE", "TEMP", "TMP",
+	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS",
+	"XDG_DATA_DIRS", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "NPM_CONFIG_CACHE", "npm_config_cache", "UV_CACHE_DIR",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "DISPLAY", "WAYLAND_DISPLAY",
+}
+
+// addressVariables may have credentials in them.
+var addressVariables = []string{
+	"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "DOCKER_HOST",
 }

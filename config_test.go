@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -23,6 +24,10 @@ var baseVariables = []string{
 	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR",
 	"SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
 	"USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH", "SYSTEMDRIVE", "TEMP", "TMP",
+	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS",
+	"XDG_DATA_DIRS", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "NPM_CONFIG_CACHE", "npm_config_cache", "UV_CACHE_DIR",
+	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "DISPLAY", "WAYLAND_DISPLAY",
+	"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "DOCKER_HOST",
 }
 
 // setHost gives the host these of the variables that programs need, and no
@@ -30,10 +35,11 @@ var baseVariables = []string{
 func setHost(t testing.TB, variables map[string]string) {
 	for _, name := range baseVariables {
 		t.Setenv(name, "") // which restores it after the test
+		require.NoError(t, os.Unsetenv(name))
+	}
+	for _, name := range baseVariables {
 		if value, ok := variables[name]; ok {
 			t.Setenv(name, value)
-		} else {
-			require.NoError(t, os.Unsetenv(name))
 		}
 	}
 }
@@ -331,11 +337,14 @@ func TestBaseEnv(t *testing.T) {
 	all, want := map[string]string{}, []string(nil)
 	for _, name := range baseVariables {
 		all[name] = "value of " + name
-		want = append(want, name+"=value of "+name)
+		if lower := strings.ToLower(name); runtime.GOOS != "windows" || name == lower || !slices.Contains(baseVariables, lower) {
+			want = append(want, name+"=value of "+name)
+		}
 	}
 	setHost(t, all)
 	t.Setenv("OPENAI_API_KEY", "stays-at-home")
-	t.Setenv("HTTPS_PROXY", "http://u:p@proxy.example.test:3128")
+	t.Setenv("XDG_SESSION_COOKIE", "stays-at-home")
+	t.Setenv("NPM_TOKEN", "stays-at-home")
 	assert.Equal(t, want, mcp.BaseEnv())
 
 	setHost(t, map[string]string{"PATH": "/usr/bin", "TERM": "", "SHELL": "() { :;}; echo"})
@@ -343,6 +352,16 @@ func TestBaseEnv(t *testing.T) {
 
 	setHost(t, nil)
 	assert.Empty(t, mcp.BaseEnv())
+
+	if runtime.GOOS == "windows" {
+		return // there a variable has one name
+	}
+	// A proxy may have a password in it, with and without a scheme.
+	setHost(t, map[string]string{
+		"HTTP_PROXY": "http://u:p@proxy.example.test:3128", "http_proxy": "http://proxy.example.test:3128",
+		"HTTPS_PROXY": "u:p@proxy.example.test:3128", "NO_PROXY": "localhost,.example.test", "DOCKER_HOST": "ssh://me:pw@host",
+	})
+	assert.Equal(t, []string{"http_proxy=http://proxy.example.test:3128", "NO_PROXY=localhost,.example.test"}, mcp.BaseEnv())
 }
 
 var serverName = regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`)
