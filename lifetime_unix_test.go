@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,12 +27,14 @@ import (
 // hasSignals says whether a process can be asked to end.
 const hasSignals = true
 
-// alive reports whether the process exists. A zombie does, unless it waits for
-// the system's process 1 to take notice.
+// alive reports whether the process exists. A zombie of this process does; one
+// of another waits for that to take notice, and in state X it is about to
+// vanish.
 func alive(pid int) bool {
 	if stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); err == nil {
 		_, after, _ := strings.Cut(string(stat), ") ")
-		if fields := strings.Fields(after); fields[0] == "Z" && fields[1] == "1" {
+		fields := strings.Fields(after)
+		if fields[0] == "X" || fields[0] == "Z" && fields[1] != strconv.Itoa(os.Getpid()) {
 			return false
 		}
 	}

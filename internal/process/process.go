@@ -52,6 +52,6 @@ func Start(cmd *exec.Cmd) (_ *Process, ours Pipes, err error) {
 		return nil, ours, err
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
-	p, err := launch(cmd)
+	p, err := launch(cmd, ours)
 	return p, ours, err
 }

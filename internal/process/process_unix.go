@@ -6,6 +6,7 @@ package process
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -13,51 +14,64 @@ import (
 )
 
 // A Process is a started server together with all that it starts. It leads a
-// process group of its own, so that signals reach what a launcher such as npx
-// or a shell has started, and so that a Ctrl-C in the terminal does not reach
-// the server before its host can close it in order. What leaves the group is
-// the business of the tree, which not every system has.
+// session of its own, and the first process group in that:
 //
-// The leader's exit is noticed before it is reaped, on systems that allow it:
-// until then no other process or group can get its id. No signal is sent to
-// the id after that.
+//   - signals reach what a launcher such as npx or a shell has started;
+//   - a Ctrl-C in the terminal does not reach the server before its host can
+//     close it in order;
+//   - it has no terminal. Without that the kernel stops a server that touches
+//     the terminal, or whose ssh, git, gpg or sudo does, for ever (POSIX, General
+//     Terminal Interface: a background group is stopped). Now the terminal
+//     cannot be opened, which programs are made for;
+//   - it cannot leave its group (POSIX, setpgid), and what leaves the group is
+//     known by the session.
+//
+// What leaves the group is the business of the tree, which not every system
+// has.
+//
+// The leader's exit is noticed before it is reaped, where the system allows
+// that, and it is reaped last: until then no other process, group or session
+// can get its id.
 type Process struct {
 	command *exec.Cmd
+	pid     int           // os.Process forgets it once released
 	killed  chan struct{} // closed by Kill
 
 	mu         sync.Mutex
 	reaped     bool // the leader's id may be somebody else's
+	over       bool // Wait has returned
 	terminated bool
 	tree       tree
+	warnings   []string
 }
 
 const (
 	// deathTime bounds the wait for killed processes to be gone.
 	deathTime = time.Second
-	// groupTime bounds the wait for the group to be empty. A member whose new
+	// groupTime bounds the wait for dead processes to be reaped. One whose new
 	// parent does not care for it, as in a container with a poor init, stays
-	// in the group as a zombie for ever.
+	// there as a zombie for ever.
 	groupTime = 20 * time.Millisecond
 )
 
-// launch starts the command in a process group of its own.
-func launch(cmd *exec.Cmd) (*Process, error) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+// launch starts the command in a session of its own.
+func launch(cmd *exec.Cmd, ours Pipes) (*Process, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, explain(cmd, err)
 	}
-	return &Process{command: cmd, killed: make(chan struct{})}, nil
+	pid := cmd.Process.Pid
+	return &Process{command: cmd, pid: pid, killed: make(chan struct{}), tree: newTree(pid, ours)}, nil
 }
 
 // Wait implements stdio.Process. After the signal to terminate, what is left
 // of the group has until Kill to follow its leader: a shell dies at once,
 // while the docker below it still removes its container.
 func (p *Process) Wait() error {
-	pid := p.command.Process.Pid
-	unreaped := awaitExit(pid)
+	unreaped := awaitExit(p.pid)
 	var err error
 	if !unreaped {
-		err = p.command.Wait()
+		err = p.reap()
 	}
 	for p.leaving() {
 		select {
@@ -65,31 +79,66 @@ func (p *Process) Wait() error {
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
-	p.mu.Lock()
-	p.killAll()
+	defer p.finish()
+	start := time.Now()
+	if unreaped && p.hasLeftNobody() {
+		unreaped = false
+		err = p.reap()
+	}
+	if p.isGone() {
+		return err
+	}
+	for p.killLeft(time.Since(start)) {
+		time.Sleep(time.Millisecond)
+	}
 	if unreaped {
-		err = p.command.Wait()
+		err = p.reap()
 	}
-	p.reaped = true
-	p.mu.Unlock()
+	for time.Since(start) < groupTime && !errors.Is(syscall.Kill(-p.pid, 0), syscall.ESRCH) {
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
 
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		// As process 1 of a container the host inherits the orphans. Nobody
-		// else would reap those that take a moment to die.
-		orphan := 1
-		for orphan > 0 {
-			var err error
-			if orphan, err = syscall.Wait4(-pid, nil, syscall.WNOHANG, nil); err != nil {
-				orphan = -1
-			}
-		}
-		alive := p.tree.reap() || orphan == 0
-		empty := errors.Is(syscall.Kill(-pid, 0), syscall.ESRCH)
-		if past := time.Since(start); !alive && (empty || past > groupTime) || past > deathTime {
-			break
-		}
+// hasLeftNobody reports whether the leader, which has exited, seems to have
+// left no process, and that can be made sure of once it is reaped.
+func (p *Process) hasLeftNobody() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.tree.mayBeEmpty() {
+		return false
 	}
-	p.tree.release()
+	syscall.Kill(-p.pid, syscall.SIGSTOP) // in case that there are some
+	return true
+}
+
+// isGone reports whether the leader is reaped and certainly nothing is left.
+func (p *Process) isGone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.reaped && p.tree.isEmpty()
+}
+
+// finish ends the use of the tree: the host may close the pipes from now on.
+func (p *Process) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.over = true
+}
+
+// reap takes the exit status of the leader, which has exited.
+func (p *Process) reap() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.reaped = true
+	err := p.command.Wait()
+	if errors.Is(err, syscall.ECHILD) {
+		// Somebody else has reaped it: the system, for a host that ignores
+		// SIGCHLD, or a host that waits for whatever child. os/exec then keeps
+		// its descriptor of the process.
+		p.command.Process.Release()
+		return errors.New("its exit status is unknown, since the host ignores SIGCHLD or reaps all of its children")
+	}
 	return err
 }
 
@@ -105,12 +154,27 @@ func (p *Process) leaving() bool {
 	return p.terminated && p.tree.inGroup()
 }
 
+// killLeft kills what the leader has left behind, and reports whether that has
+// to be done again, after the time that it took so far: there may be more when
+// what was found first is gone.
+func (p *Process) killLeft(past time.Duration) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.killAll()
+	alive, dead := p.tree.left()
+	if past < groupTime && alive+dead > 0 || past < deathTime && alive > 0 {
+		return true
+	}
+	p.warnings = p.tree.warnings()
+	return false
+}
+
 // BeforeStop implements stdio.Process.
 func (p *Process) BeforeStop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.reaped {
-		p.tree.collect(p.command.Process.Pid)
+		p.tree.collect()
 	}
 }
 
@@ -124,12 +188,11 @@ func (p *Process) Terminate() {
 	if p.reaped {
 		return
 	}
-	group := -p.command.Process.Pid
-	syscall.Kill(group, syscall.SIGSTOP)
-	p.tree.collect(p.command.Process.Pid)
+	syscall.Kill(-p.pid, syscall.SIGSTOP)
+	p.tree.collect()
 	p.terminated = true
-	syscall.Kill(group, syscall.SIGTERM)
-	syscall.Kill(group, syscall.SIGCONT)
+	syscall.Kill(-p.pid, syscall.SIGTERM)
+	syscall.Kill(-p.pid, syscall.SIGCONT)
 }
 
 // Kill implements stdio.Process.
@@ -142,16 +205,44 @@ func (p *Process) Kill() {
 	default:
 		close(p.killed)
 	}
-	p.killAll()
+	if !p.over {
+		p.killAll()
+	}
 }
 
-// killAll kills the group, then what had left it. Stopped processes start no
-// others that would be missed.
+// killAll kills what has left the group, then the group, and the leader for
+// itself: by its descriptor where the system has one. Stopped processes start
+// no others that would be missed, and die before their parents: the death of a
+// parent would wake up groups that are stopped (POSIX, _exit).
 func (p *Process) killAll() {
-	if !p.reaped {
-		syscall.Kill(-p.command.Process.Pid, syscall.SIGSTOP)
-		p.tree.freeze(p.command.Process.Pid)
-		syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
-		p.tree.kill()
+	// The id of a group is given to no process (POSIX, fork). When the leader
+	// is reaped and its id no other's, there is no other group with it either.
+	group := !p.reaped || errors.Is(syscall.Kill(p.pid, 0), syscall.ESRCH)
+	if group {
+		syscall.Kill(-p.pid, syscall.SIGSTOP)
 	}
+	p.tree.kill(group)
+	if group {
+		syscall.Kill(-p.pid, syscall.SIGKILL)
+	}
+	if !p.reaped {
+		p.command.Process.Kill()
+	}
+}
+
+// Warnings implements stdio.Process.
+func (p *Process) Warnings() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.warnings
+}
+
+// leftWarning tells of processes that could not be ended.
+func leftWarning(ids []int, why string) string {
+	const most = 10
+	list, more := fmt.Sprint(ids[:min(len(ids), most)]), ""
+	if len(ids) > most {
+		more = fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	return fmt.Sprintf("processes of the server are left, with the ids %s%s: %s", list, more, why)
 }

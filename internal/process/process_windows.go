@@ -26,11 +26,12 @@ type Process struct {
 	mu         sync.Mutex
 	job        windows.Handle // 0 once the job has ended
 	terminated bool           // by this package
+	left       uint32         // processes that could not be ended
 }
 
 // launch starts the command inside a job. The process is suspended until it is
 // in the job, so that nothing it starts can escape.
-func launch(cmd *exec.Cmd) (*Process, error) {
+func launch(cmd *exec.Cmd, _ Pipes) (*Process, error) {
 	job, err := newJob()
 	if err != nil {
 		return nil, fmt.Errorf("creating a job object: %w", err)
@@ -114,6 +115,7 @@ func (p *Process) Wait() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.left = p.active()
 	windows.CloseHandle(p.job)
 	p.job = 0
 	if terminated {
@@ -158,4 +160,14 @@ func (p *Process) Kill() {
 		// exited with status 0.
 		windows.TerminateJobObject(p.job, 1)
 	}
+}
+
+// Warnings implements stdio.Process.
+func (p *Process) Warnings() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.left == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of the server's processes are left: they do not die", p.left)}
 }

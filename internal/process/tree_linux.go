@@ -1,221 +1,307 @@
 package process
 
-// This file finds and holds the descendants of a server on Linux.
+// This file finds and ends the processes of a server on Linux.
 
 import (
-	"bytes"
+	"errors"
 	"os"
+	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	// maxPasses bounds the walks over a tree that changes meanwhile. A server
-	// that does nothing but fork would keep a walk busy for minutes.
-	maxPasses = 3
-	// maxHeld bounds the descriptors that one tree may take.
-	maxHeld = 1024
+	// lookTime is how long a look begins anew when it has found something. What
+	// it misses is found by the next.
+	lookTime = 250 * time.Millisecond
 	// stopTime bounds the wait for all processes of a tree to stand still. One
 	// that has just started another with vfork stands still only later.
 	stopTime = 50 * time.Millisecond
 )
 
-// A tree holds the descendants of a server by descriptors (pidfd), so that an
-// id that was given to another process is never signalled: a process that
-// cannot be held is left alone. They are found by the links from parent to
-// child; a process whose parent has died is not found any more. A scan of all
-// processes would be slow, and nothing else that is cheap tells whose they
-// are. The zero tree is empty.
+// A tree is what a server has started. A process belongs to it if its parent
+// does, or if it is in the session of the server or of another that belongs to
+// it: a session is left only for a new one. So what loses its parent by a
+// double fork is found by its session, and what begins a session by its parent;
+// what does both is a daemon, and let go in the agreed way.
+//
+// A look asks each process of the system for its session, which takes less
+// than a microsecond each, and reads more only of those that belong. Nothing
+// is held open between two looks: a tree may have more processes than the host
+// may have descriptors.
 type tree struct {
-	held map[int]descendant // by process id
+	leader  int       // the id of the server's process, group and session
+	spare   []uint    // descriptors of our own, which are open for as long as the tree is in use
+	members []*member // without the leader; in the order in which they were found
+	known   map[int]*member
+	starved error // that no descriptor was free
+	missed  error // the same, of the last look
 }
 
-type descendant struct {
-	fd    int
-	group int // its process group when it was found
-	own   int // the server's process group
+// A member is a process of the tree. Another may get its id once it is gone;
+// its id and its start together are its own.
+type member struct {
+	pid int
+	status
+	killed bool
+	failed error // of the last signal
 }
 
-// gone reports whether the process has ended and was reaped, so that its id
-// may be another's.
-func (d descendant) gone() bool { return unix.PidfdSendSignal(d.fd, 0, nil, 0) == unix.ESRCH }
-
-// exited reports whether the process has ended. It may still be a zombie.
-func (d descendant) exited() bool {
-	fds := []unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}}
-	n, _ := unix.Poll(fds, 0)
-	return n > 0
-}
-
-// collect adds the descendants of the leader, which must not be reaped
-// meanwhile.
-func (t *tree) collect(leader int) { t.walk(leader, func(descendant) {}, func(int) {}) }
-
-// freeze collects the descendants and stops each. The children of a process
-// are read when it stands still: one that is in the middle of a fork as the
-// signal arrives has one more.
-func (t *tree) freeze(leader int) {
-	stop := func(d descendant) { unix.PidfdSendSignal(d.fd, unix.SIGSTOP, nil, 0) }
-	for _, d := range t.held {
-		stop(d)
+// newTree returns the tree below a process that leads a session. The outputs
+// among its pipes stay open for as long as the tree is in use.
+func newTree(leader int, ours Pipes) tree {
+	t := tree{leader: leader, known: map[int]*member{}}
+	for _, file := range []*os.File{ours.Stdout, ours.Stderr} {
+		if conn, err := file.SyscallConn(); err == nil {
+			conn.Control(func(fd uintptr) { t.spare = append(t.spare, uint(fd)) })
+		}
 	}
-	deadline := time.Now().Add(stopTime)
-	t.walk(leader, stop, func(pid int) {
-		for !stands(pid) && time.Now().Before(deadline) {
-			time.Sleep(50 * time.Microsecond)
+	return t
+}
+
+// collect looks for the processes of the tree.
+func (t *tree) collect() {
+	t.withDescriptors(func() {
+		// One that is found only by its session now will still be later.
+		if len(t.members) > 0 || len(t.children(t.leader)) > 0 || t.starved != nil {
+			t.look(false, true)
 		}
 	})
 }
 
-// walk calls found for each descendant that is new, and before for each process
-// whose children it is about to read.
-func (t *tree) walk(leader int, found func(descendant), before func(pid int)) {
-	for range maxPasses {
-		parents := []int{leader}
-		for pid := range t.held {
-			parents = append(parents, pid)
-		}
-		news := false
-		for len(parents) > 0 {
-			parent := parents[0]
-			parents = parents[1:]
-			before(parent)
-			for _, pid := range children(parent) {
-				if known, ok := t.held[pid]; ok && !known.gone() || len(t.held) >= maxHeld {
-					continue
-				}
-				if d, ok := t.hold(pid, parent, leader); ok {
-					found(d)
-					news = true
-					parents = append(parents, pid)
-				}
-			}
-		}
-		if !news {
-			return
-		}
+// mayBeEmpty reports whether no process of the tree is known, and others would
+// be found without the leader.
+func (t *tree) mayBeEmpty() bool { return len(t.members) == 0 && t.starved == nil }
+
+// isEmpty reports whether there is certainly no process in the tree, when the
+// leader is reaped. A look takes its time where the system is crowded, and this
+// none: an id that is not even a group's or a session's is no owner of a file,
+// whatever it is (fcntl(2), F_SETOWN, since Linux 4.14).
+func (t *tree) isEmpty() bool {
+	if len(t.members) > 0 || t.starved != nil || len(t.spare) == 0 {
+		return false
 	}
+	_, err := unix.FcntlInt(uintptr(t.spare[0]), unix.F_SETOWN, t.leader)
+	return err == unix.ESRCH && unix.Kill(-t.leader, 0) == unix.ESRCH
 }
 
-// hold takes hold of a process that was seen as a child of the parent, and
-// only then looks whether it is one: what is held keeps its id until it is
-// gone.
-func (t *tree) hold(pid, parent, leader int) (descendant, bool) {
-	fd, err := unix.PidfdOpen(pid, 0) // close-on-exec
-	if err != nil {
-		return descendant{}, false
+// inGroup reports whether members of the leader's group live.
+func (t *tree) inGroup() (found bool) {
+	living := func() bool {
+		return slices.ContainsFunc(t.members, func(m *member) bool {
+			return m.group == t.leader && t.update(m) && m.group == t.leader && !m.exited()
+		})
 	}
-	d := descendant{fd: fd, own: leader}
-	actual, group, ok := parentAndGroup(pid)
-	holder, held := t.held[parent]
-	if !ok || actual != parent || d.gone() || parent != leader && (!held || holder.gone()) {
-		unix.Close(fd)
-		return descendant{}, false
-	}
-	d.group = group
-	if old, ok := t.held[pid]; ok {
-		unix.Close(old.fd)
-	}
-	if t.held == nil {
-		t.held = map[int]descendant{}
-	}
-	t.held[pid] = d
-	return d, true
+	t.withDescriptors(func() {
+		if found = living(); !found {
+			t.look(false, true) // they may have started others
+			found = living()
+		}
+	})
+	return found
 }
 
-// inGroup reports whether descendants that are in the leader's group live.
-func (t *tree) inGroup() bool {
-	for _, d := range t.held {
-		if d.group == d.own && !d.exited() {
+// kill looks for the processes of the tree, stops each and then kills them, the
+// last found first: a child before its parent. The leader's session is looked
+// at if the id is certainly still that of the tree.
+func (t *tree) kill(session bool) {
+	t.withDescriptors(func() {
+		t.look(true, session)
+		for _, m := range slices.Backward(t.members) {
+			m.failed = t.signal(m, unix.SIGKILL)
+			m.killed = true
+		}
+	})
+}
+
+// left forgets what is gone and reaps what this process has inherited. It
+// returns how many live, and how many are dead but not reaped by their parents.
+func (t *tree) left() (alive, dead int) {
+	keeps := func(m *member) bool {
+		s, err := t.stat(m.pid)
+		switch {
+		case err == nil && s.start != m.start || isGone(err):
+			return false
+		case err != nil || !s.exited():
+			alive++
 			return true
 		}
-	}
-	return false
-}
-
-// kill kills all that is held.
-func (t *tree) kill() {
-	for _, d := range t.held {
-		unix.PidfdSendSignal(d.fd, unix.SIGKILL, nil, 0)
-	}
-}
-
-// reap reports whether any that is held still lives, and reaps those that this
-// process has inherited.
-func (t *tree) reap() (alive bool) {
-	// In this order: one that ends in between is reaped by the next Reap.
-	for _, d := range t.held {
-		alive = alive || !d.exited()
-	}
-	for _, d := range t.held {
-		unix.Waitid(unix.P_PIDFD, d.fd, nil, unix.WEXITED|unix.WNOHANG, nil)
-	}
-	return alive
-}
-
-// release gives the descriptors back.
-func (t *tree) release() {
-	for _, d := range t.held {
-		unix.Close(d.fd)
-	}
-	t.held = nil
-}
-
-// children returns the children of a process. Each belongs to the thread that
-// started it.
-func children(pid int) (pids []int) {
-	for _, dir := range threads(pid) {
-		list, _ := os.ReadFile(dir + "/children")
-		for field := range strings.FieldsSeq(string(list)) {
-			if pid, err := strconv.Atoi(field); err == nil {
-				pids = append(pids, pid)
-			}
-		}
-	}
-	return pids
-}
-
-// stands reports whether every thread of a process is stopped or has ended.
-func stands(pid int) bool {
-	for _, dir := range threads(pid) {
-		if fields := stat(dir); len(fields) > 0 && !strings.Contains("TtZX", fields[0]) {
+		// As process 1 of a container, or as a subreaper, the host inherits the
+		// orphans. Nobody else would reap them.
+		if s.parent == os.Getpid() && unix.Waitid(unix.P_PID, m.pid, nil, unix.WEXITED|unix.WNOHANG, nil) == nil {
 			return false
 		}
+		dead++
+		return true
 	}
+	t.withDescriptors(func() {
+		alive, dead = 0, 0
+		t.members = slices.DeleteFunc(t.members, func(m *member) bool {
+			if keeps(m) {
+				return false
+			}
+			if t.known[m.pid] == m {
+				delete(t.known, m.pid)
+			}
+			return true
+		})
+	})
+	return alive, dead
+}
+
+// warnings tell what could not be ended, as of the last looks.
+func (t *tree) warnings() (warnings []string) {
+	var ids []int
+	why := "they do not die"
+	for _, m := range t.members {
+		if !t.update(m) || m.exited() {
+			continue
+		}
+		ids = append(ids, m.pid)
+		if m.failed != nil {
+			why = m.failed.Error()
+		}
+	}
+	if len(ids) > 0 {
+		warnings = append(warnings, leftWarning(ids, why))
+	}
+	if t.missed != nil {
+		warnings = append(warnings, "processes that have left the server's group could not be looked for: "+t.missed.Error())
+	}
+	return warnings
+}
+
+// look adds the processes that belong to the tree until there is no new one, or
+// the time is over. With stop each is stopped first, and its children are read
+// when it stands still: one that is in the middle of a fork as the signal
+// arrives has one more.
+func (t *tree) look(stop, session bool) {
+	if stop {
+		for _, m := range t.members {
+			t.stop(m)
+		}
+	}
+	start := time.Now()
+	for news := true; news && time.Since(start) < lookTime; {
+		news = false
+		add := func(pid int, s status) {
+			m := &member{pid: pid, status: s}
+			t.members = append(t.members, m)
+			t.known[pid] = m
+			news = true
+			if stop {
+				t.stop(m)
+			}
+		}
+		t.bySession(session, add)
+		for i := -1; i < len(t.members) && time.Since(start) < deathTime; i++ { // the members grow
+			parent := &member{pid: t.leader}
+			if i >= 0 {
+				parent = t.members[i]
+			} else if !session {
+				continue // its id may be another's, and it has no children any more
+			}
+			for stop && !parent.killed && !t.stands(parent.pid) && time.Since(start) < stopTime {
+				time.Sleep(50 * time.Microsecond)
+			}
+			t.byParent(parent, add)
+		}
+	}
+	t.missed = t.starved
+}
+
+// byParent adds the children of a process.
+func (t *tree) byParent(parent *member, add func(pid int, s status)) {
+	found := map[int]status{}
+	for _, pid := range t.children(parent.pid) {
+		// The children of a process that has ended meanwhile have another parent.
+		if s, ok := t.isNew(pid); ok && s.parent == parent.pid {
+			found[pid] = s
+		}
+	}
+	if len(found) == 0 || parent.pid != t.leader && !t.update(parent) {
+		return // or else what has its id now is a stranger
+	}
+	for pid, s := range found {
+		add(pid, s)
+	}
+}
+
+// bySession adds what is in a session of the tree. A session's id is not given
+// to another process or session as long as there is somebody in it.
+func (t *tree) bySession(session bool, add func(pid int, s status)) {
+	sessions := map[int]bool{t.leader: session}
+	for _, m := range t.members {
+		if m.session != t.leader && t.update(m) {
+			sessions[m.session] = true
+		}
+	}
+	// Not that anything could bring in the host's own session or one from
+	// outside of the container: but the harm would be great.
+	own, _ := unix.Getsid(0)
+	sessions[own], sessions[0] = false, false
+	for _, name := range t.list("/proc") {
+		pid, err := strconv.Atoi(name)
+		if err != nil || pid == t.leader {
+			continue
+		}
+		if id, err := unix.Getsid(pid); err != nil || !sessions[id] {
+			continue
+		}
+		if s, ok := t.isNew(pid); ok && sessions[s.session] {
+			add(pid, s)
+		}
+	}
+}
+
+// isNew returns the status of a process, and whether it is none that is known.
+func (t *tree) isNew(pid int) (status, bool) {
+	s, err := t.stat(pid)
+	known := t.known[pid]
+	return s, err == nil && (known == nil || known.start != s.start) && pid != os.Getpid()
+}
+
+// update looks at a member again, and reports whether it is still there.
+func (t *tree) update(m *member) bool {
+	s, err := t.stat(m.pid)
+	if err != nil || s.start != m.start {
+		return false
+	}
+	m.status = s
 	return true
 }
 
-// threads returns the directories of a process's threads.
-func threads(pid int) (dirs []string) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task"
-	d, err := os.Open(dir)
-	if err != nil {
-		return nil
+func (t *tree) stop(m *member) {
+	if !m.killed {
+		t.signal(m, unix.SIGSTOP)
 	}
-	defer d.Close()
-	names, _ := d.Readdirnames(-1)
-	for _, name := range names {
-		dirs = append(dirs, dir+"/"+name)
-	}
-	return dirs
 }
 
-// stat reads the fields of a stat file of /proc that follow the name of the
-// program, which may have any characters: state, parent, group and more.
-func stat(dir string) []string {
-	text, _ := os.ReadFile(dir + "/stat")
-	return strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+// signal signals a member and no other process: where the system has
+// descriptors of processes (Linux 5.3) nobody else can get the id between the
+// check and the signal. A host without a free one sends it to the id.
+func (t *tree) signal(m *member, sig unix.Signal) error {
+	fd, openErr := unix.PidfdOpen(m.pid, 0) // close-on-exec
+	if openErr == nil {
+		defer unix.Close(fd)
+	}
+	s, err := t.stat(m.pid)
+	if err != nil && !isGone(err) {
+		// Nothing can be opened. A process in a session of the tree belongs to
+		// it, whether it is the same or not.
+		if session, err := unix.Getsid(m.pid); err != nil || session != m.session {
+			return unix.ESRCH
+		}
+	} else if err != nil || s.start != m.start {
+		return unix.ESRCH
+	}
+	if openErr != nil {
+		return unix.Kill(m.pid, sig)
+	}
+	return unix.PidfdSendSignal(fd, sig, nil, 0)
 }
 
-func parentAndGroup(pid int) (parent, group int, ok bool) {
-	fields := stat("/proc/" + strconv.Itoa(pid))
-	if len(fields) < 3 {
-		return 0, 0, false
-	}
-	parent, err1 := strconv.Atoi(fields[1])
-	group, err2 := strconv.Atoi(fields[2])
-	return parent, group, err1 == nil && err2 == nil
-}
+// isGone reports whether the error says that a process is not there any more.
+func isGone(err error) bool { return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ESRCH) }

@@ -3,28 +3,35 @@
 package process
 
 // This file stands in for tree_linux.go on other Unixes. They have nothing to
-// hold a process by, so that one that was given the id of another would be
+// tell a process by that was given the id of another, so that it would be
 // signalled. The group of the server still gets its signals.
 
-// A tree holds the descendants of a server: here it is always empty.
+// A tree is what a server has started: here it is always empty.
 type tree struct{}
 
-// collect adds the descendants of the leader, which must not be reaped
-// meanwhile.
-func (*tree) collect(leader int) {}
+func newTree(leader int, ours Pipes) tree { return tree{} }
 
-// freeze collects the descendants and stops each, so that it starts no other.
-func (*tree) freeze(leader int) {}
+// collect looks for the processes of the tree.
+func (*tree) collect() {}
 
-// inGroup reports whether descendants that are in the leader's group live.
+// inGroup reports whether members of the leader's group live.
 func (*tree) inGroup() bool { return false }
 
-// kill kills all that is held.
-func (*tree) kill() {}
+// mayBeEmpty reports whether no process of the tree is known, and others would
+// be found without the leader.
+func (*tree) mayBeEmpty() bool { return false }
 
-// reap reaps those that this process has inherited, and reports whether any
-// that is held still lives.
-func (*tree) reap() (alive bool) { return false }
+// isEmpty reports whether there is certainly no process in the tree, when the
+// leader is reaped.
+func (*tree) isEmpty() bool { return false }
 
-// release gives the descriptors back.
-func (*tree) release() {}
+// kill looks for the processes of the tree, stops each and then kills them. The
+// leader's session is looked at if the id is certainly still that of the tree.
+func (*tree) kill(session bool) {}
+
+// left reaps what this process has inherited, and returns how many live, and
+// how many are dead but not reaped.
+func (*tree) left() (alive, dead int) { return 0, 0 }
+
+// warnings tell what could not be ended.
+func (*tree) warnings() []string { return nil }

@@ -57,6 +57,8 @@ type Process interface {
 	Terminate()
 	// Kill ends all processes.
 	Kill()
+	// Warnings tell, once Wait has returned, what could not be ended.
+	Warnings() []string
 }
 
 // Config says what a [Conn] speaks to. The files are the parent's ends of the
@@ -389,6 +391,11 @@ func (c *Conn) Warnings() []string {
 	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Quoter)...)
+	}
+	select {
+	case <-c.exited:
+		warnings = append(warnings, c.Process.Warnings()...)
+	default:
 	}
 	return warnings
 }

@@ -18,10 +18,11 @@ import (
 // A sleeper is a process that does nothing until it is told to end.
 type sleeper chan struct{}
 
-func (s sleeper) Wait() error { <-s; return nil }
-func (s sleeper) BeforeStop() {}
-func (s sleeper) Terminate()  { close(s) }
-func (s sleeper) Kill()       {}
+func (s sleeper) Wait() error        { <-s; return nil }
+func (s sleeper) BeforeStop()        {}
+func (s sleeper) Warnings() []string { return nil }
+func (s sleeper) Terminate()         { close(s) }
+func (s sleeper) Kill()              {}
 
 // No message overtakes another, whether its sender or the writer writes it.
 func TestOrder(t *testing.T) {

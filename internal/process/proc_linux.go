@@ -1,0 +1,159 @@
+package process
+
+// This file reads /proc, also when the host has no descriptor left.
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// status is what /proc tells of a process or a thread.
+type status struct {
+	state                           byte
+	parent, group, session, threads int
+	start                           uint64 // clock ticks since the system's start
+}
+
+// exited reports whether the process has ended. One whose first thread has
+// ended looks like a zombie, too, but has others.
+func (s status) exited() bool { return strings.IndexByte("ZX", s.state) >= 0 && s.threads <= 1 }
+
+// stat reads the status of a process.
+func (t *tree) stat(pid int) (status, error) { return t.statIn("/proc/" + strconv.Itoa(pid)) }
+
+// statIn reads the status of the process or thread with the directory.
+func (t *tree) statIn(dir string) (s status, err error) {
+	data, err := t.read(dir + "/stat")
+	if err != nil {
+		return s, err
+	}
+	// The name of the program comes first, in parentheses. It may have any
+	// characters. See proc_pid_stat(5) for the fields that follow.
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:])
+	if len(fields) < 20 {
+		return s, unix.ESRCH
+	}
+	s.state = fields[0][0]
+	s.parent, _ = strconv.Atoi(string(fields[1]))
+	s.group, _ = strconv.Atoi(string(fields[2]))
+	s.session, _ = strconv.Atoi(string(fields[3]))
+	s.threads, _ = strconv.Atoi(string(fields[17]))
+	s.start, _ = strconv.ParseUint(string(fields[19]), 10, 64)
+	return s, nil
+}
+
+// stands reports whether every thread of a process is stopped or has ended.
+func (t *tree) stands(pid int) bool {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	for _, thread := range t.list(dir) {
+		if s, err := t.statIn(dir + thread); err == nil && strings.IndexByte("TtZX", s.state) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// children returns the children of a process. Each belongs to the thread that
+// started it.
+func (t *tree) children(pid int) (pids []int) {
+	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
+	for _, thread := range t.list(dir) {
+		list, _ := t.read(dir + thread + "/children")
+		for field := range bytes.FieldsSeq(list) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// read reads a file. It is a handful of system calls less than os.ReadFile.
+func (t *tree) read(path string) (data []byte, err error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, t.note(err)
+	}
+	defer unix.Close(fd)
+	data = make([]byte, 0, 512)
+	for {
+		n, err := unix.Read(fd, data[len(data):cap(data)])
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, err
+		case n == 0:
+			return data, nil
+		default:
+			data = data[:len(data)+n]
+			if len(data) == cap(data) {
+				data = append(data, 0)[:len(data)]
+			}
+		}
+	}
+}
+
+// list returns the names in a directory.
+func (t *tree) list(path string) []string {
+	dir, err := os.Open(path)
+	if err != nil {
+		t.note(err)
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	return names
+}
+
+// note remembers that there was no free descriptor.
+func (t *tree) note(err error) error {
+	if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) {
+		t.starved = err
+	}
+	return err
+}
+
+// withDescriptors calls work, and calls it again where there are free
+// descriptors if there were none: on a thread with a table of its own, a copy,
+// in which the numbers of our own pipes are free (Linux 5.9, close_range). The
+// host does not notice, and nobody can take them away. Two are enough.
+func (t *tree) withDescriptors(work func()) {
+	t.starved = nil
+	work()
+	if t.starved == nil {
+		return
+	}
+	onOwnThread(func() {
+		for _, fd := range t.spare {
+			if unix.CloseRange(fd, fd, unix.CLOSE_RANGE_UNSHARE) != nil {
+				return
+			}
+		}
+		t.starved = nil
+		work()
+	})
+}
+
+// onOwnThread runs work on a thread that then ends.
+func onOwnThread(work func()) {
+	done := make(chan struct{})
+	go func() { // ends with work
+		defer close(done)
+		runtime.LockOSThread() // which is not undone: so the thread ends with the goroutine
+		if unix.Gettid() != os.Getpid() {
+			work()
+			return
+		}
+		// The first thread of a program never ends. While it is taken here,
+		// another goroutine gets another thread.
+		onOwnThread(work)
+		runtime.UnlockOSThread()
+	}()
+	<-done
+}
