@@ -115,7 +115,7 @@ type refusedVersion struct {
 // server which versions it speaks (server/discover).
 func (c *Connection) attempt(ctx context.Context, number int, version string) (_ *session, _ *toolList, err error) {
 	step := "starting"
-	s := &session{number: number, done: make(chan struct{}), pending: &rpc.Pending{ToolsChanged: c.toolsChanged}}
+	s := &session{number: number, done: make(chan struct{}), pending: &rpc.Pending{ToolsChanged: c.toolsChanged, Quoter: c.quoter}}
 	defer func() {
 		if err == nil {
 			return

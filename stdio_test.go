@@ -30,41 +30,53 @@ var answers = map[string]struct {
 	print    string
 	warnings []string
 }{
-	"a message":            {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"a carriage return":    {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\r\n", nil},
-	"spaces around":        {"  \t" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + " \t \n", nil},
-	"a byte-order mark":    {"\ufeff" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"NUL bytes around":     {"\x00" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00\n", nil},
-	"blank lines":          {"\n\r\n  \n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n\n", nil},
-	"an id as a string":    {`{"jsonrpc":"2.0","id":"$ID","result":$OK}` + "\n", nil},
-	"an id as a float":     {`{"jsonrpc":"2.0","id":$ID.0,"result":$OK}` + "\n", nil},
-	"the id last":          {`{"result":$OK,"jsonrpc":"2.0","id":$ID}` + "\n", nil},
-	"no version":           {`{"id":$ID,"result":$OK}` + "\n", nil},
-	"version 1.0":          {`{"jsonrpc":"1.0","id":$ID,"result":$OK}` + "\n", nil},
-	"version 2":            {`{"jsonrpc":2.0,"id":$ID,"result":$OK}` + "\n", nil},
-	"error null":           {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"error":null}` + "\n", nil},
-	"error empty":          {`{"jsonrpc":"2.0","error":{"code":0,"message":"","data":null},"id":$ID,"result":$OK}` + "\n", nil},
-	"method null":          {`{"jsonrpc":"2.0","id":$ID,"method":null,"params":null,"result":$OK,"error":null}` + "\n", nil},
-	"method empty":         {`{"jsonrpc":"2.0","method":"","id":$ID,"result":$OK}` + "\n", nil},
-	"method echoed":        {`{"jsonrpc":"2.0","method":"tools/call","id":$ID,"result":$OK}` + "\n", nil},
-	"unknown members":      {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"x":[{}]}` + "\n", nil},
-	"a batch":              {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]` + "\n", nil},
-	"several lines":        {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"content\": [\n {\"type\":\"text\",\"text\":\"ok\"}\n ]\n  }\n}\n", nil},
-	"a duplicate":          {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}` + "\n", nil},
-	"unknown ids":          {`{"jsonrpc":"2.0","id":9999,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"x","result":{}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"an error without id":  {`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"odd notifications":    {`{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":"half"}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"chatty","data":1}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"a reply to nothing":   {`{"jsonrpc":"2.0","result":null}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
-	"null input requests":  {`{"jsonrpc":"2.0","id":$ID,"result":{"inputRequests":{"x":null},"content":[{"type":"text","text":"ok"}]}}` + "\n", nil},
-	"a banner":             {"Server v1.0 started\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "Server v1.0 started"`}},
-	"a JSON log line":      {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
-	"a log line on method": {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
-	"numbers and words":    {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are no JSON-RPC messages, the first: "12"`}},
-	"an open brace":        {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{"`}},
-	"a colour":             {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: ""`}},
-	"a prompt before":      {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server>"`}},
-	"text behind":          {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "done"`}},
-	"two on a line":        {`{"jsonrpc":"2.0","method":"notifications/message"}{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"a message":               {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"a carriage return":       {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\r\n", nil},
+	"spaces around":           {"  \t" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + " \t \n", nil},
+	"a byte-order mark":       {"\ufeff" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"NUL bytes around":        {"\x00" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00\n", nil},
+	"blank lines":             {"\n\r\n  \n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n\n", nil},
+	"an id as a string":       {`{"jsonrpc":"2.0","id":"$ID","result":$OK}` + "\n", nil},
+	"an id as a float":        {`{"jsonrpc":"2.0","id":$ID.0,"result":$OK}` + "\n", nil},
+	"the id last":             {`{"result":$OK,"jsonrpc":"2.0","id":$ID}` + "\n", nil},
+	"no version":              {`{"id":$ID,"result":$OK}` + "\n", nil},
+	"version 1.0":             {`{"jsonrpc":"1.0","id":$ID,"result":$OK}` + "\n", nil},
+	"version 2":               {`{"jsonrpc":2.0,"id":$ID,"result":$OK}` + "\n", nil},
+	"error null":              {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"error":null}` + "\n", nil},
+	"error empty":             {`{"jsonrpc":"2.0","error":{"code":0,"message":"","data":null},"id":$ID,"result":$OK}` + "\n", nil},
+	"method null":             {`{"jsonrpc":"2.0","id":$ID,"method":null,"params":null,"result":$OK,"error":null}` + "\n", nil},
+	"method empty":            {`{"jsonrpc":"2.0","method":"","id":$ID,"result":$OK}` + "\n", nil},
+	"method echoed":           {`{"jsonrpc":"2.0","method":"tools/call","id":$ID,"result":$OK}` + "\n", nil},
+	"unknown members":         {`{"jsonrpc":"2.0","id":$ID,"result":$OK,"x":[{}]}` + "\n", nil},
+	"a batch":                 {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]` + "\n", nil},
+	"several lines":           {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": {\n    \"content\": [\n {\"type\":\"text\",\"text\":\"ok\"}\n ]\n  }\n}\n", nil},
+	"a duplicate":             {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":{"content":[]}}` + "\n", nil},
+	"unknown ids":             {`{"jsonrpc":"2.0","id":9999,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":"x","result":{"y":1}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 2 answers without the id of a request that waits for one, the first: "{}"`}},
+	"an error without id":     {`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped an answer without the id of a request that waits for one: "Parse error"`}},
+	"odd notifications":       {`{"jsonrpc":"2.0","method":"notifications/elicitation/complete"}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"zz","progress":"half"}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"chatty","data":1}}` + "\n" + `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":$ID}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"a reply to nothing":      {`{"jsonrpc":"2.0","result":null}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped an answer without the id of a request that waits for one: "null"`}},
+	"a late answer":           {`{"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"no line end":             {`{"jsonrpc":"2.0","id":$ID,"result":$OK}`, nil},
+	"a carriage return alone": {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\r", nil},
+	"NUL for a line end":      {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00", nil},
+	"record separators":       {"\x1e" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"two ended by NUL":        {`{"jsonrpc":"2.0","method":"notifications/message"}` + "\x00" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00", nil},
+	"a batch without an end":  {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]`, nil},
+	"lines without an end":    {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": $OK\n}", nil},
+	"a batch over lines":      {"[\n{\"jsonrpc\":\"2.0\",\"id\":$ID,\n\"result\":$OK}\n]\n", nil},
+	"content length":          {"Content-Length: 99\r\n\r\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}`, []string{`skipped a line of output that is no JSON-RPC message: "Content-Length: 99"`}},
+	"an echo":                 {`{"jsonrpc":"2.0","id":$ID,"method":"tools/call","params":{}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a request of this client that the server sent back: "tools/call"`}},
+	"a log line that quotes":  {`{"level":"debug","sent":{"jsonrpc":"2.0","id":$ID,"result":{}}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"debug\",\"sent\":{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{}}}"`}},
+	"null input requests":     {`{"jsonrpc":"2.0","id":$ID,"result":{"inputRequests":{"x":null},"content":[{"type":"text","text":"ok"}]}}` + "\n", nil},
+	"a banner":                {"Server v1.0 started\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "Server v1.0 started"`}},
+	"a JSON log line":         {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
+	"a log line on method":    {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
+	"numbers and words":       {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are no JSON-RPC messages, the first: "12"`}},
+	"an open brace":           {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{"`}},
+	"a colour":                {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: ""`}},
+	"a prompt before":         {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server>"`}},
+	"text behind":             {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "done"`}},
+	"two on a line":           {`{"jsonrpc":"2.0","method":"notifications/message"}{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
 }
 
 func TestOutput(t *testing.T) {
@@ -85,9 +97,15 @@ func TestOutput(t *testing.T) {
 				return
 			}
 			n := 1
-			fmt.Sscanf(c.warnings[0], "skipped %d lines", &n)
+			fmt.Sscanf(c.warnings[0], "skipped %d", &n)
 			_, want, _ := strings.Cut(c.warnings[0], ": ")
-			want = fmt.Sprintf("skipped %d lines of output that are no JSON-RPC messages, the first: %s", 2*n, strings.ReplaceAll(want, "$ID", "3"))
+			kind := "lines of output that are no JSON-RPC messages"
+			for one, many := range map[string]string{" answer": "answers without the id of a request that waits for one", "a request of this client": "requests of this client that the server sent back"} {
+				if strings.Contains(c.warnings[0], one) {
+					kind = many
+				}
+			}
+			want = fmt.Sprintf("skipped %d %s, the first: %s", 2*n, kind, strings.ReplaceAll(want, "$ID", "3"))
 			assert.Eventually(t, func() bool { return slices.Equal(connection.Warnings(), []string{want}) },
 				10*time.Second, time.Millisecond, "want %s", want)
 		})
@@ -126,7 +144,7 @@ func init() {
 			case strings.Contains(kind, "comma"):
 				p.Print(`{"result":{"content":[],},"jsonrpc":"2.0","id":` + id + "}\n")
 			case strings.Contains(kind, "deep"):
-				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"result":` + strings.Repeat(`{"a":`, 2000) + "1" + strings.Repeat("}", 2000) + "}\n")
+				p.Print(`{"jsonrpc":"2.0","id":` + id + `,"result":` + strings.Repeat(`{"a":`, 200_000) + "1" + strings.Repeat("}", 200_000) + "}\n")
 			case strings.Contains(kind, "seventeen"):
 				p.Reply(r, mcptest.Text(strings.Repeat("x", 17<<20)))
 			case strings.Contains(kind, "seventy"):

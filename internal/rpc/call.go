@@ -5,6 +5,7 @@ package rpc
 import (
 	"net/http"
 	"sync/atomic"
+	"time"
 )
 
 // A Call is one request and takes its raw answer. It serves one call and is not
@@ -26,6 +27,8 @@ type Call struct {
 	answer  Response      // guarded by done
 	err     error         // guarded by done
 	sending atomic.Int32  // one of the states below
+
+	nameless *time.Timer // ends the wait of an error without an id, which answer has; guarded by Pending.mu
 }
 
 const (

@@ -93,15 +93,17 @@ func parseMethod(value []byte) string {
 	return method
 }
 
-// Trim removes what surrounds a message: white space, the carriage return of
-// Windows servers, a byte-order mark, and the control characters that some
-// servers end or begin a message with, such as NUL and the record separator of
-// RFC 7464.
+// Space is what may stand around a message: white space, the carriage return of
+// Windows servers, and the control characters that some servers end or begin a
+// message with, such as NUL and the record separator of RFC 7464.
+const Space = " \t\r\n\v\f\x00\x02\x03\x04\x1c\x1d\x1e\x1f"
+
+// Trim removes what surrounds a message: [Space] and a byte-order mark.
 func Trim(data []byte) []byte {
 	if n := len(data); n > 0 && data[0] == '{' && data[n-1] == '}' {
 		return data // mostly
 	}
-	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), " \t\r\n\v\f\x00\x02\x03\x04\x1c\x1d\x1e\x1f")
+	return bytes.Trim(bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")), Space)
 }
 
 // maxSearch bounds the search for messages in a text that has other things in
@@ -220,7 +222,7 @@ func FindID(head, tail []byte) (id int64, ok bool) {
 }
 
 // maxIDLength bounds what of a server's request is kept for the reply.
-const maxIDLength = 1 << 10
+const maxIDLength = 64 << 10
 
 // reply answers a request of the server. This client offers nothing but to be
 // alive (the spec demands that a ping is answered at once), and a server that
@@ -229,8 +231,8 @@ func (m Message) reply() []byte {
 	if len(m.ID) > maxIDLength {
 		return nil
 	}
-	reply := append([]byte(`{"jsonrpc":"2.0","id":`), m.ID...)
-	if m.Method == "ping" {
+	reply := append([]byte(`{"jsonrpc":"2.0","id":`), raw.Compact(m.ID)...) // on one line
+	if m.Method == MethodPing {
 		return append(reply, `,"result":{}}`...)
 	}
 	reply = append(reply, `,"error":{"code":-32601,"message":`...)
@@ -297,8 +299,16 @@ func ListParams(cursor string, meta []byte) []byte {
 	return append(append([]byte{'{'}, members...), '}')
 }
 
-// MethodCancelled is that of the notification that a call is given up.
-const MethodCancelled = "notifications/cancelled"
+// Methods of this client.
+const (
+	MethodInitialize = "initialize"
+	MethodDiscover   = "server/discover"
+	MethodListTools  = "tools/list"
+	MethodCallTool   = "tools/call"
+	MethodPing       = "ping"
+	// MethodCancelled is that of the notification that a call is given up.
+	MethodCancelled = "notifications/cancelled"
+)
 
 // Cancelled returns the parameters of that notification.
 func Cancelled(id int64, reason string) []byte {

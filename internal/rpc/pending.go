@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // A Pending matches what a server sends with the calls that wait for it. All
@@ -15,6 +16,10 @@ type Pending struct {
 	// ToolsChanged, if not nil, is called for each notification that the list
 	// of tools has changed. It must not block.
 	ToolsChanged func()
+	// Quoter quotes what nobody waits for.
+	Quoter *secret.Quoter
+
+	strays // what nobody waits for
 
 	mu     sync.Mutex
 	last   int64           // id
@@ -51,6 +56,14 @@ func (b *Pending) take(id int64) *Call {
 	if call != nil {
 		delete(b.calls, id)
 		delete(b.tokens, call.Token)
+		if id > b.notified {
+			b.notified = 0
+		}
+		if call.nameless != nil {
+			call.nameless.Stop()
+			b.unclaimed.Add(Message{Error: call.answer.Error}.words(), b.Quoter)
+			call.answer = Response{}
+		}
 	}
 	return call
 }
@@ -84,7 +97,13 @@ func (b *Pending) Fail(id int64, err error) bool {
 func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 	switch {
 	case m.Method != "" && m.ID != nil:
-		return m.reply(), false
+		if b.isEcho(m) {
+			b.echoed.Add([]byte(m.Method), b.Quoter)
+			return nil, false
+		}
+		if reply = m.reply(); reply == nil {
+			b.unanswered.Add([]byte(m.Method), b.Quoter)
+		}
 	case m.Method == "notifications/progress":
 		b.progress(m.Params)
 	case m.Method == "notifications/tools/list_changed":
@@ -93,12 +112,14 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 		}
 	case m.Method == "":
 		id, ok := raw.Whole(m.ID)
-		if !ok {
+		if !ok || id == 0 { // which is what some languages write for none
+			b.stray(m, false)
 			return nil, false
 		}
 		call := b.take(id)
 		if call == nil {
-			return nil, false // a duplicate, a late answer, or none of ours
+			b.stray(m, true)
+			return nil, false
 		}
 		call.answer = Response{Result: m.Result, Error: m.Error, release: release}
 		if raw.Null(m.Error) {
@@ -112,7 +133,7 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 		}
 		close(call.done)
 	}
-	return nil, took
+	return reply, took
 }
 
 func clone(b []byte) []byte {

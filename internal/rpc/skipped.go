@@ -42,3 +42,16 @@ func (j *Skipped) Warnings(one, many string) []string {
 	}
 	return []string{fmt.Sprintf("skipped %d %s, the first: %q", j.count, many, j.first)}
 }
+
+func (j *Skipped) any() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.count > 0
+}
+
+// shown returns the first of all as it is shown.
+func (j *Skipped) shown() string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.first
+}

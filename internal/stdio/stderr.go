@@ -4,6 +4,7 @@ package stdio
 // hands a copy to the host.
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -28,17 +29,25 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
-	more := max(0, len(t.buf)-2*tailSize)
-	t.buf = slices.Delete(t.buf, 0, more)
-	t.cut = t.cut || more > 0 || len(p) > 2*tailSize
+	// Not with each of many small writes.
+	if t.cut = t.cut || len(p) > 2*tailSize; len(t.buf) > 4*tailSize {
+		t.buf, t.cut = slices.Delete(t.buf, 0, len(t.buf)-2*tailSize), true
+	}
 	return len(p), nil
 }
 
-// String returns the end of the text, from the start of a line where it was cut.
-func (t *tail) String(quoter *secret.Quoter) string {
+// text returns a copy of what is kept, decoded, and whether there was more
+// before.
+func (t *tail) text() (text []byte, cut bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return quoter.End(t.buf, t.cut, tailSize)
+	return bytes.Clone(decodeLines(t.buf)), t.cut
+}
+
+func (t *tail) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf, t.cut = t.buf[:0], false
 }
 
 const (

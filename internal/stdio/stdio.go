@@ -8,11 +8,13 @@
 package stdio
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -84,8 +86,14 @@ type Conn struct {
 	now     now
 	replies chan []byte
 	skipped rpc.Skipped
-	stderr  *tail
-	relay   *relay // nil without StderrCopy
+	stderr  tail
+
+	heard  atomic.Int64 // messages of the server
+	called atomic.Bool  // the start is over: a tool was called
+	said   tail         // output that was skipped
+	saidAt atomic.Int64 // heard when the last of it came
+	unread tail         // the start of a line whose end has not come
+	relay  *relay       // nil without StderrCopy
 
 	stopping   chan struct{} // closed when Stop or Abort begins
 	stop       sync.Once
@@ -121,7 +129,6 @@ func New(config Config) *Conn {
 		Config:     config,
 		queue:      make(chan outgoing, queued),
 		replies:    make(chan []byte, queued),
-		stderr:     &tail{},
 		stopping:   make(chan struct{}),
 		aborting:   make(chan struct{}),
 		ended:      make(chan struct{}),
@@ -151,6 +158,9 @@ var errStopped = errors.New("the connection has ended")
 // Do sends the request of a call and returns when it has its answer, or an
 // error if there will be none.
 func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
+	if call.Method == rpc.MethodCallTool && !c.called.Load() {
+		c.called.Store(true)
+	}
 	c.Pending.Expect(call)
 	defer c.Pending.Forget(call)
 	if err := c.send(ctx, outgoing{line: append(call.Request(), '\n'), call: call}); err != nil {
@@ -174,6 +184,7 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 
 // Notify sends a notification.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
+	c.Pending.Notified()
 	return c.send(ctx, outgoing{line: append(rpc.Encode(0, method, params), '\n')})
 }
 
@@ -376,19 +387,37 @@ func exitText(err error) string {
 	return err.Error()
 }
 
-// Quote returns the end of what the server wrote to its standard error, as
-// a clause for an error text; empty where there is nothing.
+// Quote returns the last words of the server as clauses for an error text, empty
+// where there are none: the end of what it wrote to its standard error, and what
+// it printed that is not a message. Of the latter, what came before its last
+// message is of no interest any more once the start is over.
 func (c *Conn) Quote() string {
-	text := c.stderr.String(c.Quoter)
-	if text == "" {
-		return ""
+	var b strings.Builder
+	b.WriteString(c.Pending.Quote())
+	if text := c.quoteEnd(c.stderr.text()); text != "" {
+		b.WriteString("; stderr: " + text)
 	}
-	return "; stderr: " + text
+	var said []byte
+	cut := false
+	if !c.called.Load() || c.saidAt.Load() == c.heard.Load() {
+		said, cut = c.said.text()
+	}
+	unread, _ := c.unread.text()
+	if said = append(said, unread...); bytes.Contains(said, []byte("Content-Length:")) {
+		b.WriteString("; it sends messages with Content-Length headers, and may wait for some, where each message is to be a line")
+	}
+	if text := c.quoteEnd(said, cut); text != "" {
+		b.WriteString("; stdout: " + text)
+	}
+	return b.String()
 }
+
+func (c *Conn) quoteEnd(text []byte, cut bool) string { return c.Quoter.End(text, cut, tailSize) }
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
 	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
+	warnings = append(warnings, c.Pending.Warnings()...)
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Quoter)...)
 	}
