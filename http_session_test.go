@@ -1058,16 +1058,79 @@ func TestHTTPParameterHeaders(t *testing.T) {
 	})
 }
 
-// A server may say how long its list is good for. Whoever asks wants it anew.
-func TestHTTPListsAreNotCached(t *testing.T) {
+// A server may say how long its list stays the same: nothing is asked before.
+func TestHTTPListsThatStayTheSame(t *testing.T) {
+	for _, test := range []struct {
+		name, members, discovered string
+		lists                     int
+	}{
+		{"an hour", `"ttlMs":3600000,`, discovered, 1},
+		{"more than a year", `"ttlMs":99999999999999,`, discovered, 1},
+		{"a text", `"ttlMs":"3600000",`, discovered, 1},
+		{"no time", `"ttlMs":0,`, discovered, 2},
+		{"less than no time", `"ttlMs":-5,`, discovered, 2},
+		{"nonsense", `"ttlMs":"soon",`, discovered, 2},
+		{"nothing", ``, discovered, 2},
+		{"an older version", `"ttlMs":3600000,`, "", 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			h := newWeb(t)
+			if test.discovered != "" {
+				h.on["server/discover"] = func(a *asking) { a.result(test.discovered) }
+			}
+			h.on["tools/list"] = func(a *asking) {
+				a.result(`{"resultType":"complete",` + test.members + `"tools":` + h.tools + `}`)
+			}
+			c := connect(t, h.server())
+			h.tools = `[]`
+			require.NoError(t, c.RefreshTools(t.Context()))
+			assert.Len(t, c.Tools(), 2-test.lists)
+			assert.Equal(t, test.lists, h.seen("tools/list"))
+		})
+	}
+}
+
+// A server that expects other arguments in the headers has not read the call:
+// the tools are listed anew, and the call is sent once more.
+func TestHTTPHeaderMismatch(t *testing.T) {
+	const mismatch = -32020
+	tools := func(header string) string {
+		return `[{"name":"echo","inputSchema":{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"` + header + `"}}}}]`
+	}
 	h := newWeb(t)
 	h.on["server/discover"] = func(a *asking) { a.result(discovered) }
 	h.on["tools/list"] = func(a *asking) {
 		a.result(`{"resultType":"complete","ttlMs":3600000,"tools":` + h.tools + `}`)
 	}
+	h.tools = tools("Old")
+	var wanted atomic.Pointer[string]
+	want := func(header string) { wanted.Store(&header) }
+	h.on["tools/call"] = func(a *asking) {
+		if a.r.Header.Get("Mcp-Param-"+*wanted.Load()) == "" {
+			a.status(400, "application/json", fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"header mismatch"}}`, a.ID, mismatch))
+			return
+		}
+		a.pass()
+	}
+	want("Old")
 	c := connect(t, h.server())
-	h.tools = `[]`
-	require.NoError(t, c.RefreshTools(t.Context()))
-	assert.Empty(t, c.Tools())
+	tool := c.Tools()[0]
+	_, err := tool.Handler(t.Context(), []byte(`{"a":"x"}`))
+	require.NoError(t, err)
+
+	h.tools = tools("New")
+	want("New")
+	result, err := tool.Handler(t.Context(), []byte(`{"a":"x"}`))
+	require.NoError(t, err)
+	assert.Equal(t, mcp.ToolResult{Content: `{"a":"x"}`}, result)
 	assert.Equal(t, 2, h.seen("tools/list"))
+	assert.Equal(t, 3, h.seen("tools/call"))
+	<-c.ToolsChanged()
+
+	want("Other") // the list does not say so: nothing would change
+	result, err = tool.Handler(t.Context(), []byte(`{"a":"x"}`))
+	require.NoError(t, err)
+	assert.True(t, result.IsError)
+	assert.Contains(t, result.Content, "header mismatch (code -32020)")
+	assert.Equal(t, 5, h.seen("tools/call"), "the old tool and the new one")
 }

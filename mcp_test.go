@@ -54,7 +54,12 @@ var servers = map[string]func(*mcptest.Peer){
 			lists++
 			p.Reply(r, fmt.Sprintf(`{"tools":[{"name":"list%d"}],"ttlMs":3600000,"cacheScope":"private"}`, lists))
 		}
-		p.Call = func(r mcptest.Request) { p.Reply(r, mcptest.Text(r.Raw)) }
+		p.Call = func(r mcptest.Request) {
+			if strings.Contains(string(r.Params.Arguments), "announce") {
+				p.Print(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}` + "\n")
+			}
+			p.Reply(r, mcptest.Text(r.Raw))
+		}
 		p.Serve()
 	},
 	"refuses and leaves": func(p *mcptest.Peer) {
@@ -217,7 +222,11 @@ func TestNewerServers(t *testing.T) {
 	assert.Contains(t, result.Content, `"io.modelcontextprotocol/protocolVersion":"2026-07-28"`)
 	assert.Contains(t, result.Content, `"arguments":{"a":1}`)
 	require.NoError(t, c.RefreshTools(t.Context()))
-	assert.Equal(t, []string{"list2"}, serverNames(c.Tools()), "never from the SDK's cache")
+	assert.Equal(t, []string{"list1"}, serverNames(c.Tools()), "the server says that it stays the same for an hour")
+	_, err = call(t, c, `{"announce":true}`)
+	require.NoError(t, err)
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Equal(t, []string{"list2"}, serverNames(c.Tools()), "an announcement ends that")
 }
 
 func TestOldServersAreNotAskedToDiscover(t *testing.T) {

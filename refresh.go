@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -63,7 +64,9 @@ func (r *refresh) runs() bool {
 // answers for them.
 //
 // Concurrent calls share one listing, unless the server has announced a change
-// since it began. A listing goes on until its last caller gives up.
+// since it began. A listing goes on until its last caller gives up. A server of
+// protocol 2026-07-28 may say how long its list stays the same (ttlMs): for so
+// long, an hour at most, and until it announces a change, nothing is asked.
 func (c *Connection) RefreshTools(ctx context.Context) error {
 	if err := c.refresh(ctx); err != nil {
 		return c.failed(stepListing, err)
@@ -80,6 +83,10 @@ func (c *Connection) refresh(ctx context.Context) error {
 	if err != nil {
 		c.mu.Unlock()
 		return fmt.Errorf("%w: %w", ErrNotSent, err)
+	}
+	if c.listed.fresh(c.changes.Load()) && !c.session.Load().over() {
+		c.mu.Unlock()
+		return nil
 	}
 	r := c.listing
 	if r == nil || !r.runs() || r.changes != c.changes.Load() {
@@ -117,7 +124,14 @@ func (c *Connection) refresh(ctx context.Context) error {
 // A toolList is a list of tools with what tells the next one from it.
 type toolList struct {
 	*listing.List
-	tools []Tool
+	tools   []Tool
+	read    time.Time // when it was
+	changes int64     // announcements before
+}
+
+// fresh reports whether the server says that its list is still the same.
+func (l *toolList) fresh(changes int64) bool {
+	return l.Fresh > 0 && changes == l.changes && time.Since(l.read) < l.Fresh
 }
 
 // list lists the tools. Of two listings that overlap the later one counts.
@@ -149,6 +163,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	if !s.info.Tools {
 		return last, nil // a server of prompts or resources alone
 	}
+	read, changes := time.Now(), c.changes.Load()
 	config := listing.Config{
 		Server: c.name,
 		Keep:   c.config().Tools,
@@ -172,10 +187,17 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
 		return nil, c.refusal(*refusal)
 	}
-	if err != nil || list == last.List {
-		return last, err
+	if err != nil {
+		return nil, err
 	}
-	return &toolList{list, c.tools(s, tools, last.tools)}, nil
+	now := &toolList{list, last.tools, read, changes}
+	if list != last.List {
+		now.tools = c.tools(s, tools, last.tools)
+	}
+	if s.info.Protocol < statelessVersion {
+		now.read = time.Time{} // the member means nothing there
+	}
+	return now, nil
 }
 
 // tools makes what a list says public, and takes over what was there before.

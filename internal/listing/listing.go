@@ -19,8 +19,8 @@ const (
 	maxTools     = 20_000
 	maxPages     = 1_000
 	maxWarnings  = 100
-	maxRestarts  = 3               // of a listing whose session was lost between two pages
-	maxFresh     = 5 * time.Minute // however long a server says that its list stays the same
+	maxRestarts  = 3         // of a listing whose session was lost between two pages
+	maxFresh     = time.Hour // however long a server says that its list stays the same
 )
 
 // hashFactor makes the order of pages count.
