@@ -48,8 +48,12 @@ type node struct {
 	Holds    bool   `json:",omitempty"` // keeps the server's output open
 }
 
-// lifeTime bounds what a broken test leaves behind.
-const lifeTime = time.Minute
+const (
+	// lifeTime bounds what a broken test leaves behind.
+	lifeTime = 2 * time.Minute
+	// stopTime is how long a server gets that does not leave by itself.
+	stopTime = 300 * time.Millisecond
+)
 
 func init() {
 	servers["tree"] = func(p *mcptest.Peer) {
@@ -204,12 +208,24 @@ func treeServer(t testing.TB, n node) mcp.Server {
 	spec, err := json.Marshal(n)
 	require.NoError(t, err)
 	server.Args = []string{string(spec)}
-	server.StopTimeout = 300 * time.Millisecond
+	server.StopTimeout = time.Minute
+	if n.Stays {
+		server.StopTimeout = stopTime
+	}
 	return server
 }
 
-// grown returns the processes of a tree below its server.
+// grown returns the processes of a tree below its server, which live.
 func grown(t testing.TB, c *mcp.Connection) (pids []int) {
+	pids = listed(t, c)
+	for _, pid := range pids {
+		require.True(t, alive(pid), "process %d is not there", pid)
+	}
+	return pids
+}
+
+// listed returns what the server has started.
+func listed(t testing.TB, c *mcp.Connection) (pids []int) {
 	result, err := call(t, c, `{}`)
 	require.NoError(t, err)
 	for field := range strings.FieldsSeq(strings.TrimSpace(result.Content)) {
@@ -217,21 +233,13 @@ func grown(t testing.TB, c *mcp.Connection) (pids []int) {
 			pids = append(pids, pid)
 		}
 	}
-	for _, pid := range pids {
-		require.True(t, alive(pid), "process %d is not there", pid)
-	}
 	return pids
 }
 
-// slack is what a bound has on top for a busy machine. Where an upper bound
-// tells one step of the ladder from the next, the step is longer than that.
-var slack = 250 * time.Millisecond
-
-func init() {
-	if raceEnabled {
-		slack = 3 * time.Second
-	}
-}
+// slack is what a bound has on top for a busy machine, more than any takes. A
+// step that is not to be taken, as after the time for a server to leave by
+// itself, is a minute away: so a bound tells that it was not.
+const slack = 15 * time.Second
 
 // closes closes the connection, and asserts that it took from least to most
 // and that nothing is left at once.
@@ -250,7 +258,7 @@ func closes(t testing.TB, c *mcp.Connection, pids []int, least, most time.Durati
 }
 
 func TestTrees(t *testing.T) {
-	const stop = 300 * time.Millisecond // as in treeServer
+	const stop = stopTime
 	for name, c := range map[string]struct {
 		tree        node
 		least, most time.Duration
@@ -340,9 +348,11 @@ func TestFailedStartsLeaveNothing(t *testing.T) {
 			})
 			_, err := mcp.Connect(ctx, server)
 			returned := time.Now()
-			assert.Empty(t, mcptest.Processes(mcptest.Mark(t)))
 			wait.Wait()
-			assert.Less(t, returned.Sub(ended), 500*time.Millisecond)
+			assert.Less(t, returned.Sub(ended), 500*time.Millisecond+slack)
+			// The promise is about the time. What is killed by then may take
+			// longer to vanish where the machine is busy.
+			require.Eventually(t, func() bool { return len(mcptest.Processes(mcptest.Mark(t))) == 0 }, slack, time.Millisecond)
 			if name == "deaf start" && hasSignals {
 				assert.GreaterOrEqual(t, returned.Sub(ended), 250*time.Millisecond, "the time between the signals")
 			}
@@ -386,7 +396,9 @@ func TestPoliteCloseAddsNothing(t *testing.T) {
 	server := stdioServer(t, "plain")
 	const rounds = 100
 	alone, ours := time.Hour, time.Hour
-	bound := 5 * time.Millisecond
+	// Every wait that Close could fall into, and a look at each process of the
+	// system, takes 20 ms or more.
+	bound := 15 * time.Millisecond
 	if raceEnabled || !hasSignals {
 		bound *= 4
 	}
@@ -458,7 +470,7 @@ func TestManyAtOnce(t *testing.T) {
 	if !hasSignals {
 		most = time.Second
 	}
-	assert.Less(t, took, most+4*slack, "as one")
+	assert.Less(t, took, most+slack, "as one: one after the other they would take a minute")
 	assert.Empty(t, mcptest.Processes(mcptest.Mark(t)))
 }
 
@@ -478,7 +490,7 @@ func TestCloseFromEverywhere(t *testing.T) {
 		wg.Go(func() { c.RefreshTools(t.Context()) })
 	}
 	wg.Wait()
-	assert.Less(t, time.Since(start), 600*time.Millisecond+2*slack)
+	assert.Less(t, time.Since(start), 600*time.Millisecond+slack)
 	assert.Empty(t, mcptest.Processes(mcptest.Mark(t)))
 }
 
@@ -671,12 +683,12 @@ func TestHostIsKilled(t *testing.T) {
 	if hasSignals {
 		// The server has left; its child is nobody's here. On Windows the job
 		// has ended it.
-		require.Eventually(t, func() bool { return len(mcptest.Processes(mcptest.Mark(t))) == 1 }, 5*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return len(mcptest.Processes(mcptest.Mark(t))) == 1 }, slack, time.Millisecond)
 		process, err := os.FindProcess(child)
 		require.NoError(t, err)
 		require.NoError(t, process.Kill())
 	}
-	require.Eventually(t, func() bool { return !alive(child) }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return !alive(child) }, slack, time.Millisecond)
 }
 
 // stressTime is how long the random faults go on. CI sets the variable to run

@@ -111,13 +111,13 @@ func TestSlowLeaverUnderALauncher(t *testing.T) {
 			server := treeServer(t, node{Told: true, Stays: true})
 			stderr := &signalled{}
 			server.Stderr = stderr
-			server.StopTimeout = time.Second
+			server.StopTimeout = 2 * time.Second // as long as it gets for a last word, at most
 			server.Command, server.Args = "/bin/sh", append([]string{"-c", launcher, server.Command}, server.Args...)
 			c := connect(t, server)
 			if name != "itself" && runtime.GOOS != "linux" {
 				t.Skip("only Linux can tell whether members of the group are left")
 			}
-			closes(t, c, nil, 1300*time.Millisecond, 1300*time.Millisecond)
+			closes(t, c, nil, 2300*time.Millisecond, 2300*time.Millisecond)
 			assert.Contains(t, []string{"signal: terminated\ncontainer removed\n", "signal: terminated\nsignal: continued\ncontainer removed\n", "signal: continued\nsignal: terminated\ncontainer removed\n"}, stderr.String())
 		})
 	}
