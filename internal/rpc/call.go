@@ -15,7 +15,7 @@ type Call struct {
 	Params []byte // JSON
 
 	Token    int64               // the call's progress token; 0 means none
-	Progress func(params []byte) // called in order for notifications with the token; must not block or keep params
+	Progress func(params []byte) // called in order for notifications about the call, nil params saying only that it is alive; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
 
 	// Generation counts the sessions that the connection had before the one

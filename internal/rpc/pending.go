@@ -105,7 +105,7 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 			b.unanswered.Add([]byte(m.Method), b.Quoter)
 		}
 	case m.Method == "notifications/progress":
-		b.progress(m.Params)
+		b.Progress(m.Params)
 	case m.Method == "notifications/tools/list_changed":
 		if b.ToolsChanged != nil {
 			b.ToolsChanged()
@@ -143,15 +143,21 @@ func clone(b []byte) []byte {
 	return append(make([]byte, 0, len(b)), b...)
 }
 
-func (b *Pending) progress(params []byte) {
+// Progress takes the params of a progress notification, and reports whether a
+// call waits that has the token.
+func (b *Pending) Progress(params []byte) bool {
 	token, ok := raw.Whole(raw.Member(params, "progressToken"))
 	if !ok {
-		return
+		return false
 	}
 	b.mu.Lock()
 	call := b.tokens[token]
 	b.mu.Unlock()
-	if call != nil && call.Progress != nil {
+	if call == nil {
+		return false
+	}
+	if call.Progress != nil {
 		call.Progress(params)
 	}
+	return true
 }

@@ -175,12 +175,30 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 			id, whole, m.ID = r.id, true, strconv.AppendInt(nil, r.id, 10)
 		}
 	}
+	r.heard.Add(1)
+	if m.Method == methodProgress && m.ID == nil {
+		c.report(r, m.Params)
+		return false
+	}
 	reply, took := c.Pending.Receive(m, release)
-	c.reply(s, reply)
+	c.reply(s, r, m.Method, reply)
 	if whole && m.Method == "" && id != r.id {
 		c.answered(id)
 	}
 	return took
+}
+
+// report takes a report of progress that came in the stream of a call. It is a
+// sign of life of that call whatever its token, and about it unless the token is
+// that of another: some servers make one up, or take the request's id.
+func (c *Conn) report(r *request, params []byte) {
+	token, ok := raw.Whole(raw.Member(params, "progressToken"))
+	if ok && token != r.call.Token && token != r.id && c.Pending.Progress(params) {
+		params = nil
+	}
+	if r.call.Progress != nil {
+		r.call.Progress(params)
+	}
 }
 
 // answered ends the exchange of a call whose answer came with that of another,

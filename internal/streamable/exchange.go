@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -36,6 +37,7 @@ type request struct {
 	session   string             // the session id of the answer
 	noVersion bool               // the server speaks no version that we do
 	draining  bool               // a goroutine reads the rest of the answer
+	heard     atomic.Int64       // messages in what comes back
 
 	adopts      bool // an error without an id in what comes back is this request's
 	refused     bool // the answer was that the session is not known
@@ -59,6 +61,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 				return nil, err
 			}
 		}
+		c.cookies.add(target, req.Header)
 		traced, content := c.content(ctx, r)
 		signed := req
 		req = req.WithContext(traced)
@@ -70,6 +73,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 		if resp == nil || resp.Body == nil {
 			return nil, errors.New("the HTTP transport returned neither an answer nor an error")
 		}
+		c.cookies.keep(target, resp, c.Quoter.Learn)
 		if c.asks(method, r, resp) {
 			resp.Request = signed
 			again, err := c.askAgain(ctx, r, resp)

@@ -88,11 +88,20 @@ func words(object []byte) string {
 func (c *Conn) failed(r *request, f *failure) error {
 	var b strings.Builder
 	b.WriteString("the server answered " + statusText(f.status))
+	said := f.said
+	if said == "" && isText(f.body) {
+		said = string(f.body)
+	}
+	said = c.line(said)
 	switch f.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		b.WriteString(" (" + c.credential(f.resp) + ")")
-		if reason := challenge(f.resp.Header); reason != "" {
-			b.WriteString(": " + c.line(reason))
+		switch reason := c.line(challenge(f.resp.Header)); {
+		case strings.Contains(said, reason): // or there is none
+		case strings.Contains(reason, said):
+			said = reason
+		default:
+			b.WriteString(": " + reason)
 		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		if after := f.resp.Header.Get("Retry-After"); after != "" {
@@ -122,11 +131,11 @@ func (c *Conn) failed(r *request, f *failure) error {
 			b.WriteString(" with what is no JSON-RPC message")
 		}
 	}
-	said := f.said
-	if said == "" && isText(f.body) {
-		said = string(f.body)
+	// net/http takes off what it has asked for, which is gzip.
+	if encoding := c.line(f.resp.Header.Get("Content-Encoding")); encoding != "" && encoding != "identity" {
+		b.WriteString(" with the content encoding " + encoding + ", which was not asked for")
 	}
-	if said = c.line(said); said != "" {
+	if said != "" {
 		b.WriteString(": " + said)
 	}
 	return c.StatusError(f.status, c.Quoter.Text(f.body, maxKept), b.String())

@@ -9,6 +9,7 @@ package streamable
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"net/url"
@@ -32,6 +33,9 @@ const (
 	pingTime = 3 * time.Second
 	// renewTime bounds the renewal of a session.
 	renewTime = 30 * time.Second
+	// replyTime is how long a server that has refused the answer to its own
+	// request may be silent.
+	replyTime = 3 * time.Second
 	// noticeTime bounds what is sent and needs no answer.
 	noticeTime = 5 * time.Second
 	// stopTime bounds the goodbye to a server, and abortTime that to one that
@@ -52,6 +56,7 @@ const (
 	methodInitialized = "notifications/initialized"
 	methodCallTool    = "tools/call"
 	methodPing        = "ping"
+	methodProgress    = "notifications/progress"
 )
 
 // Config says what a [Conn] speaks to.
@@ -87,6 +92,7 @@ type Conn struct {
 	strays  sync.WaitGroup // requests of a caller's transport
 
 	authorizing authorizing
+	cookies     cookies
 
 	mu          sync.Mutex
 	values      context.Context       // of Connect, for what no caller waits for
@@ -152,7 +158,7 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	r := &request{method: method, body: rpc.Encode(0, method, params)}
 	if method != methodInitialized {
-		c.tellLater(context.WithoutCancel(ctx), c.current(), r, func() {})
+		c.tellLater(context.WithoutCancel(ctx), c.current(), r)
 		return nil
 	}
 	c.mu.Lock()
@@ -241,36 +247,75 @@ func (c *Conn) notify(ctx context.Context, s session, r *request) {
 	}()
 }
 
-// reply sends the answer to a request of the server. A server that asks
-// without taking the answers gets no more of them.
-func (c *Conn) reply(s session, reply []byte) {
+// reply sends the answer to what the server asked while it worked on r. A server
+// that asks without taking the answers gets no more of them.
+func (c *Conn) reply(s session, r *request, asked string, reply []byte) {
 	if reply == nil {
 		return
 	}
 	select {
 	case c.replies <- struct{}{}:
-		c.tellLater(c.connectValues(), s, &request{body: reply}, func() { <-c.replies })
 	default:
+		return
+	}
+	inner := &request{body: reply}
+	ctx, ok := c.enter(c.connectValues(), inner)
+	if !ok {
+		<-c.replies
+		return
+	}
+	go func() { // ends within noticeTime and replyTime, and with the connection
+		defer c.leave(inner)
+		err := c.tellOnce(ctx, s, inner)
+		<-c.replies
+		if err != nil && asked != methodPing {
+			c.mind(ctx, r, fmt.Errorf("the server does not take the answer to its own request %s: %w", c.line(asked), err))
+		}
+	}()
+}
+
+// mind waits for a sign of life of a call that may now wait for ever: the server
+// got no answer to what it asked. Without one, the call ends with the error.
+func (c *Conn) mind(ctx context.Context, r *request, err error) {
+	heard := r.heard.Load()
+	timer := time.NewTimer(replyTime)
+	defer timer.Stop()
+	select {
+	case <-r.call.Done():
+	case <-ctx.Done():
+	case <-timer.C:
+		if r.heard.Load() == heard && c.Pending.Fail(r.id, c.uncertain(r, err)) {
+			c.answered(r.id)
+		}
 	}
 }
 
-// tellLater sends what gets no answer and nobody waits for, and then calls
-// done.
-func (c *Conn) tellLater(ctx context.Context, s session, r *request, done func()) {
+// tellLater sends what gets no answer and nobody waits for.
+func (c *Conn) tellLater(ctx context.Context, s session, r *request) {
 	ctx, ok := c.enter(ctx, r)
 	if !ok {
-		done()
 		return
 	}
 	go func() { // ends within noticeTime, and with the connection
 		defer c.leave(r)
-		defer done()
-		ctx, cancel := context.WithTimeout(ctx, noticeTime)
-		defer cancel()
-		if resp, err := c.send(ctx, http.MethodPost, s, r); err == nil {
-			c.drain(resp, nil, r)
-		}
+		c.tellOnce(ctx, s, r)
 	}()
+}
+
+// tellOnce sends what gets no answer, for noticeTime, and returns how it was
+// refused.
+func (c *Conn) tellOnce(ctx context.Context, s session, r *request) error {
+	ctx, cancel := context.WithTimeout(ctx, noticeTime)
+	defer cancel()
+	resp, err := c.send(ctx, http.MethodPost, s, r)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode >= 400 {
+		return c.failed(r, newFailure(resp, readText(nil, resp)))
+	}
+	c.drain(resp, nil, r)
+	return nil
 }
 
 func (c *Conn) connectValues() context.Context {
