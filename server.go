@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"net/url"
@@ -32,7 +31,11 @@ var ErrInvalidServer = errors.New("invalid server")
 // value of every other field is the right default. [Connect] copies what it
 // needs; a Server may be used for any number of connections.
 //
-// Printing a Server shows the names of variables and headers, never a value.
+// Printing a Server shows the names of variables and headers, never a value: with
+// package fmt, with log/slog, and as JSON or text, which is for people and does
+// not give the Server back. Where package fmt calls no methods it shows all of a
+// Server: in an unexported field of another type, and with the verbs %p and %w,
+// which go vet refuses. A Connection shows no secret there either.
 type Server struct {
 	// Name is a part of the names of the tools: 1 to 32 letters, digits and
 	// hyphens.
@@ -366,74 +369,6 @@ func lastOfEach(env []string) []string {
 	}
 	slices.Reverse(kept)
 	return kept
-}
-
-// String describes the server without its secrets.
-func (s Server) String() string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "mcp.Server{Name: %q", s.Name)
-	for _, attr := range s.attrs() {
-		fmt.Fprintf(&b, ", %s: %v", attr.Key, attr.Value)
-	}
-	return b.String() + "}"
-}
-
-// GoString is String, so that %#v shows no secret either.
-func (s Server) GoString() string { return s.String() }
-
-// LogValue describes the server to log/slog without its secrets.
-func (s Server) LogValue() slog.Value {
-	return slog.GroupValue(append([]slog.Attr{slog.String("Name", s.Name)}, s.attrs()...)...)
-}
-
-func (s Server) attrs() (attrs []slog.Attr) {
-	add := func(key string, value any) { attrs = append(attrs, slog.Any(key, value)) }
-	if s.Command != "" {
-		add("Command", s.Command)
-	}
-	if len(s.Args) > 0 {
-		add("Args", len(s.Args)) // people pass secrets there, too
-	}
-	if len(s.Env) > 0 {
-		keys := make([]string, 0, len(s.Env))
-		for _, entry := range s.Env {
-			if key, _, ok := cutEnv(entry); ok {
-				keys = append(keys, key)
-			}
-		}
-		add("Env", keys)
-	}
-	if s.Dir != "" {
-		add("Dir", s.Dir)
-	}
-	if s.URL != "" {
-		add("URL", bareURL(s.URL))
-	}
-	if s.BearerToken != "" {
-		add("BearerToken", secret.Masked)
-	}
-	if len(s.Headers) > 0 {
-		add("Headers", slices.Sorted(maps.Keys(s.Headers)))
-	}
-	if s.Auth != nil {
-		add("Auth", fmt.Sprintf("%T", s.Auth)) // what it holds is a secret
-	}
-	if len(s.Tools) > 0 {
-		add("Tools", s.Tools)
-	}
-	if len(s.ExcludeTools) > 0 {
-		add("ExcludeTools", s.ExcludeTools)
-	}
-	return attrs
-}
-
-// bareURL returns the URL without user, query and fragment.
-func bareURL(s string) string {
-	u, err := url.Parse(s)
-	if err != nil {
-		return secret.Masked
-	}
-	return secret.BareURL(u)
 }
 
 // plainVariables are variables whose values are no secrets but stand in every
