@@ -127,6 +127,255 @@ func TestConnectAll(t *testing.T) {
 	assert.NoError(t, mcp.ConnectAll(t.Context()).Err())
 }
 
+// No healthy server waits for one that hangs.
+func TestConnectAllWithManyThatHang(t *testing.T) {
+	mcptest.NoLeaks(t)
+	var all []mcp.Server
+	for i := range 12 {
+		server := stdioServer(t, "silent")
+		server.Name, server.StopTimeout = fmt.Sprintf("hangs%d", i), time.Millisecond
+		all = append(all, server)
+	}
+	healthy := stdioServer(t, "plain")
+	healthy.Name = "healthy"
+	all = append(all, healthy)
+	// The test waits for the healthy one, then gives the others up. A start
+	// that waited for them would never be seen.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	running := make(chan *mcp.Connections, 1)
+	listed := make(chan struct{})
+	all[12] = withStderr(healthy, func() { close(listed) })
+	go func() { running <- mcp.ConnectAll(ctx, all...) }()
+	<-listed
+	cancel()
+	connections := <-running
+	defer connections.Close()
+	status := connections.Status()
+	require.Len(t, status, 13)
+	for i, s := range status[:12] {
+		assert.Equal(t, all[i].Name, s.Name)
+		assert.Nil(t, s.Connection)
+		assert.ErrorIs(t, s.Err, context.Canceled)
+	}
+}
+
+// withStderr calls f once the server has written to its standard error.
+func withStderr(server mcp.Server, f func()) mcp.Server {
+	server.Env = append(server.Env, mcptest.ServerVariable+"=tells")
+	server.Stderr = whenWritten(sync.OnceFunc(f))
+	return server
+}
+
+type whenWritten func()
+
+func (w whenWritten) Write(p []byte) (int, error) {
+	w()
+	return len(p), nil
+}
+
+func init() {
+	servers["tells"] = func(p *mcptest.Peer) {
+		list := p.On["tools/list"]
+		p.On["tools/list"] = func(r mcptest.Request) {
+			fmt.Fprintln(os.Stderr, "listed")
+			if list != nil {
+				list(r)
+				return
+			}
+			p.Reply(r, `{"tools":`+p.Tools+`}`)
+		}
+		p.Serve()
+	}
+	servers["introduces"] = func(p *mcptest.Peer) {
+		p.Initialize = os.Args[1]
+		p.Serve()
+	}
+}
+
+func TestStatus(t *testing.T) {
+	mcptest.NoLeaks(t)
+	named := func(name string, server mcp.Server) mcp.Server {
+		server.Name = name
+		return server
+	}
+	dies := named("dies", stdioServer(t, "mortal"))
+	dies.Args = []string{t.TempDir()}
+	all := mcp.ConnectAll(t.Context(), named("exits", stdioServer(t, "exits")), dies, named("dies", stdioServer(t, "plain")), named("good", stdioServer(t, "plain")))
+	defer all.Close()
+	status := all.Status()
+	require.Len(t, status, 4)
+	assert.Equal(t, "exits", status[0].Name)
+	assert.Nil(t, status[0].Connection)
+	assert.EqualError(t, status[0].Err, `mcp server "exits": initializing: server stopped: exit status 4; stderr: no license`)
+	assert.Equal(t, "dies", status[1].Name)
+	assert.NoError(t, status[1].Err)
+	assert.ErrorIs(t, status[2].Err, mcp.ErrInvalidServer)
+	assert.Equal(t, "good", status[3].Name)
+	assert.Same(t, all.All()[1], status[3].Connection)
+
+	_, err := status[1].Connection.Tools()[0].Handler(t.Context(), []byte(`{"a":"die"}`))
+	require.ErrorIs(t, err, mcp.ErrServerStopped)
+	<-status[1].Connection.Done()
+	assert.EqualError(t, all.Status()[1].Err, `mcp server "dies": server stopped: exit status 7; stderr: out of memory`)
+	assert.Same(t, status[1].Connection, all.Status()[1].Connection)
+}
+
+func TestSet(t *testing.T) {
+	mcptest.NoLeaks(t)
+	server := func(name string) mcp.Server {
+		s := stdioServer(t, "plain")
+		s.Name = name
+		return s
+	}
+	a, b, d := server("a"), server("b"), server("d")
+	d.Stderr, d.Args = new(strings.Builder), []string{"x"}
+	all := mcp.ConnectAll(t.Context(), a, b, d)
+	defer all.Close()
+	require.NoError(t, all.Err())
+	before := all.All()
+
+	b2 := server("b")
+	b2.Tools = []string{"echo"}
+	d2 := d
+	d2.Args = []string{"x"} // equal, though another list
+	require.NoError(t, all.Set(t.Context(), d2, b2, server("new")))
+	after := all.All()
+	require.Len(t, after, 3)
+	assert.Same(t, before[2], after[0], "an equal one stays")
+	assert.NotSame(t, before[1], after[1], "one that has changed does not")
+	assert.Equal(t, []string{"mcp__d__echo", "mcp__b__echo", "mcp__new__echo"}, names(all.Tools()))
+	for _, gone := range before[:2] {
+		<-gone.Done()
+		assert.NoError(t, gone.Err())
+	}
+	<-all.ToolsChanged()
+
+	d2.Args[0] = "y" // what the caller does with its list later is nothing to the connection
+	assert.Equal(t, []string{"x"}, after[0].Server().Args)
+	err := all.Set(t.Context(), d2, mcp.Server{Name: "gone", Command: "no-such-program"})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.Equal(t, err.Error(), all.Err().Error())
+	assert.NotSame(t, after[0], all.All()[0])
+	<-after[0].Done()
+
+	require.NoError(t, all.Set(t.Context()))
+	assert.Empty(t, all.All())
+	assert.NoError(t, all.Err())
+	require.NoError(t, all.Close())
+	assert.EqualError(t, all.Set(t.Context(), a), "the connection is closed")
+	assert.Empty(t, all.All())
+}
+
+// A server that has ended is connected again by Set, though its description is
+// the same.
+func TestSetConnectsAgain(t *testing.T) {
+	mcptest.NoLeaks(t)
+	server := stdioServer(t, "mortal")
+	server.Args = []string{t.TempDir()}
+	all := mcp.ConnectAll(t.Context(), server)
+	defer all.Close()
+	_, err := all.Tools()[0].Handler(t.Context(), []byte(`{"a":"die"}`))
+	require.Error(t, err)
+	<-all.All()[0].Done()
+	require.NoError(t, all.Set(t.Context(), server))
+	assert.NoError(t, all.Status()[0].Err)
+	result, err := all.Tools()[0].Handler(t.Context(), nil)
+	require.NoError(t, err)
+	assert.Equal(t, "start 2", result.Content)
+}
+
+func TestCloseEndsSet(t *testing.T) {
+	mcptest.NoLeaks(t)
+	all := mcp.ConnectAll(t.Context())
+	hangs := stdioServer(t, "silent")
+	started := make(chan struct{})
+	hangs.Env = append(hangs.Env, mcptest.ServerVariable+"=says that it hangs")
+	hangs.Stderr = whenWritten(sync.OnceFunc(func() { close(started) }))
+	set := make(chan error, 1)
+	go func() { set <- all.Set(t.Context(), hangs) }()
+	<-started
+	require.NoError(t, all.Close())
+	assert.ErrorIs(t, <-set, context.Canceled)
+	assert.Empty(t, all.All())
+}
+
+func init() {
+	servers["says that it hangs"] = func(p *mcptest.Peer) {
+		fmt.Fprintln(os.Stderr, "here")
+		for {
+			if _, ok := p.Read(); !ok {
+				return
+			}
+		}
+	}
+}
+
+func TestInfo(t *testing.T) {
+	for answer, want := range map[string]mcp.Info{
+		`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"files","title":"File\u200bs","version":"1.2.3"}}`: {Name: "files", Title: "Files", Version: "1.2.3", Protocol: "2025-06-18"},
+		`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":7,"title":null,"version":1.20}}`:                   {Name: "7", Version: "1.20", Protocol: "2025-06-18"},
+		`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":[1]}`:                                                      {Protocol: "2025-06-18"},
+		`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}}}`:                                                                       {Protocol: "2025-11-25"},
+	} {
+		server := stdioServer(t, "introduces")
+		server.Args = []string{answer}
+		assert.Equal(t, want, connect(t, server).Info(), answer)
+	}
+	server := stdioServer(t, "introduces", "TOKEN=a-secret-token")
+	server.Args = []string{`{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"a-secret-token","version":"` + strings.Repeat("9", 1000) + `"}}`}
+	info := connect(t, server).Info()
+	assert.Equal(t, "[masked]", info.Name)
+	assert.Equal(t, strings.Repeat("9", 253)+"…", info.Version)
+
+	h := newWeb(t)
+	h.on["server/discover"] = func(a *asking) {
+		a.result(`{"supportedVersions":["2026-07-28"],"capabilities":{"tools":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"new","version":"2"}}}`)
+	}
+	assert.Equal(t, mcp.Info{Name: "new", Version: "2", Protocol: "2026-07-28"}, connect(t, h.server()).Info())
+}
+
+func TestServerOfConnection(t *testing.T) {
+	server := stdioServer(t, "plain", "TOKEN=a-secret-token")
+	server.Tools = []string{"echo"}
+	c := connect(t, server)
+	given := c.Server()
+	assert.Equal(t, server, given)
+	assert.NotContains(t, fmt.Sprint(given), "a-secret-token")
+	given.Env[0] = "changed"
+	assert.Equal(t, server, c.Server())
+}
+
+func TestInstructionsOfAll(t *testing.T) {
+	mcptest.NoLeaks(t)
+	var all []mcp.Server
+	for i, says := range []string{`"instructions":"Be kind.",`, ``, `"instructions":"Be brief.\nAnd quick.",`} {
+		server := stdioServer(t, "introduces")
+		server.Name = fmt.Sprintf("s%d", i)
+		server.Args = []string{`{` + says + `"protocolVersion":"2025-06-18","capabilities":{"tools":{}}}`}
+		all = append(all, server)
+	}
+	connections := mcp.ConnectAll(t.Context(), all...)
+	defer connections.Close()
+	require.NoError(t, connections.Err())
+	assert.Equal(t, "MCP server s0:\nBe kind.\n\nMCP server s2:\nBe brief.\nAnd quick.", connections.Instructions())
+}
+
+// Connections pass on that the tools of any server have changed.
+func TestToolsOfAnyChanged(t *testing.T) {
+	mcptest.NoLeaks(t)
+	plain, changes := stdioServer(t, "plain"), stdioServer(t, "example changes")
+	plain.Name = "plain"
+	all := mcp.ConnectAll(t.Context(), plain, changes)
+	defer all.Close()
+	require.NoError(t, all.Err())
+	_, err := all.Tools()[1].Handler(t.Context(), nil)
+	require.NoError(t, err)
+	<-all.ToolsChanged()
+	require.NoError(t, all.RefreshTools(t.Context()))
+	assert.Len(t, all.Tools(), 3)
+}
+
 func names(tools []mcp.Tool) (names []string) {
 	for _, tool := range tools {
 		names = append(names, tool.Name)

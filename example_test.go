@@ -6,6 +6,7 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -220,4 +221,33 @@ func ExampleTool() {
 	//   },
 	//   "type": "function"
 	// } <nil>
+}
+
+func ExampleConnections_Status() {
+	broken := mcp.Server{Name: "broken", Command: "/no/such/program"}
+	connections := mcp.ConnectAll(context.Background(), exampleServer("example"), broken)
+	defer connections.Close()
+	for _, s := range connections.Status() {
+		if s.Connection == nil {
+			fmt.Println(s.Name, "could not be connected:", errors.Is(s.Err, os.ErrNotExist))
+			continue
+		}
+		fmt.Println(s.Name, "offers", len(s.Connection.Tools()), "tool over protocol", s.Connection.Info().Protocol)
+	}
+	// Output:
+	// math offers 1 tool over protocol 2025-11-25
+	// broken could not be connected: true
+}
+
+func ExampleConnections_Set() {
+	ctx := context.Background()
+	connections := mcp.ConnectAll(ctx, exampleServer("example"))
+	defer connections.Close()
+	before := connections.All()[0]
+
+	mail := exampleServer("example changes")
+	mail.Name = "mail"
+	err := connections.Set(ctx, exampleServer("example"), mail) // the configuration was read again
+	fmt.Println(err, len(connections.All()), connections.All()[0] == before)
+	// Output: <nil> 2 true
 }
