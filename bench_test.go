@@ -5,7 +5,6 @@ package mcp_test
 // time is that of this process, so the server's own does not count.
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -35,7 +34,7 @@ const (
 
 // benchResults are the results of the bench server's tools, made once.
 func benchResults() map[string]string {
-	png := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, imageBytes/8)...)
+	png := mcptest.PNG(imageBytes)
 	return map[string]string{
 		"small": mcptest.Text("hello"),
 		"text":  mcptest.Text(strings.Repeat(strings.Repeat("x", 79)+"\n", megabyte/80)),

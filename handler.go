@@ -52,7 +52,7 @@ func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRe
 	if response.Error != nil {
 		return toolResult(result.Refuse(limits, result.Refusal(response.Error))).after(note, limits.MaxOutput), nil
 	}
-	return toolResult(result.Read(limits, h.name, response.Result)).after(note, limits.MaxOutput), nil
+	return toolResult(result.Read(limits, h.name, response.Result, response.Lent)).after(note, limits.MaxOutput), nil
 }
 
 // call sends one call, and returns the session that it went out in. The caller

@@ -103,7 +103,7 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 			})
 			got, err := call(t, c, `{}`)
 			require.NoError(t, err)
-			assert.Equal(t, mcp.ToolResult{Content: result, IsError: true}, got)
+			assert.Equal(t, mcp.ToolResult{Content: result, IsError: true}, said(got))
 			assert.Equal(t, 1, h.seen("tools/call"))
 			assert.Equal(t, 1, h.seen("initialize"))
 		}

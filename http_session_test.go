@@ -298,7 +298,7 @@ func TestHTTPSessionLost(t *testing.T) {
 			c := connect(t, h.server())
 			result, err := call(t, c, `{}`)
 			require.NoError(t, err)
-			assert.Equal(t, mcp.ToolResult{Content: test.want, IsError: strings.HasPrefix(test.want, "[error]")}, result)
+			assert.Equal(t, mcp.ToolResult{Content: test.want, IsError: strings.HasPrefix(test.want, "[error]")}, said(result))
 			assert.Equal(t, 1, h.seen("initialize"))
 			assert.Equal(t, 1, h.seen("tools/call"))
 		})
@@ -1041,7 +1041,7 @@ func TestHTTPParameterHeaders(t *testing.T) {
 				for range 10 {
 					result, err := call(t, c, `{"region":"eu ü"}`)
 					assert.NoError(t, err)
-					assert.Equal(t, mcp.ToolResult{Content: `{"region":"eu ü"}`}, result)
+					assert.Equal(t, mcp.ToolResult{Content: `{"region":"eu ü"}`}, said(result))
 				}
 			})
 		}

@@ -205,7 +205,7 @@ func works(t testing.TB, c *mcp.Connection) {
 	t.Helper()
 	result, err := call(t, c, `{"a":1}`)
 	require.NoError(t, err)
-	assert.Equal(t, mcp.ToolResult{Content: `{"a":1}`}, result)
+	assert.Equal(t, mcp.ToolResult{Content: `{"a":1}`}, said(result))
 }
 
 // refuses connects and expects an error.
@@ -258,7 +258,7 @@ func TestOfficialServers(t *testing.T) {
 			c := connect(t, mcp.Server{Name: "test", URL: h.URL})
 			result, err := call(t, c, `{"text":"hi"}`)
 			require.NoError(t, err)
-			assert.Equal(t, mcp.ToolResult{Content: "echo: hi"}, result)
+			assert.Equal(t, mcp.ToolResult{Content: "echo: hi"}, said(result))
 			require.NoError(t, c.RefreshTools(t.Context()))
 			assert.Empty(t, c.Warnings())
 		})
@@ -542,7 +542,7 @@ func TestHTTPWrongAnswers(t *testing.T) {
 		}
 		result, err := call(t, connect(t, h.server()), `{}`)
 		require.NoError(t, err)
-		assert.Equal(t, mcp.ToolResult{Content: "[error] no such tool (code -32602)", IsError: true}, result)
+		assert.Equal(t, mcp.ToolResult{Content: "[error] no such tool (code -32602)", IsError: true}, said(result))
 	})
 	t.Run("a JSON-RPC error without an id is the answer", func(t *testing.T) {
 		h := newWeb(t)
@@ -551,7 +551,7 @@ func TestHTTPWrongAnswers(t *testing.T) {
 		}
 		result, err := call(t, connect(t, h.server()), `{}`)
 		require.NoError(t, err)
-		assert.Equal(t, mcp.ToolResult{Content: "[error] broken (code -32603)", IsError: true}, result)
+		assert.Equal(t, mcp.ToolResult{Content: "[error] broken (code -32603)", IsError: true}, said(result))
 	})
 }
 

@@ -164,7 +164,8 @@ type Annotations struct {
 // surrogates become U+FFFD, and invisible tag characters are removed with a
 // note.
 type ToolResult struct {
-	// Content is the text: the parts that the server sent, joined by newlines.
+	// Content is the text: the parts that the server sent, joined by newlines,
+	// and "[image 1]" where the first of Images stood, if a text came behind it.
 	// It is valid UTF-8, at most Server.MaxOutput bytes, never only white
 	// space, and empty only if there are Images.
 	Content string
@@ -176,6 +177,38 @@ type ToolResult struct {
 	// text that was not valid; nil if it sent none. Content has it, too, where
 	// the server sent no text.
 	Structured json.RawMessage
+	// Parts are all parts that the server sent, in its order, those meant only
+	// for the user and those that no model takes included; nil if it sent none,
+	// as with structured content alone. No cap on results holds for them.
+	Parts []Part
+}
+
+// A Part is one part of a result's content, whatever its kind. It shares memory
+// with the ToolResult that it is in: its bytes must not be changed.
+type Part struct {
+	// Type is what the server calls it: text, image, audio, resource,
+	// resource_link, or a kind of its own; empty if it does not say.
+	Type string
+	// Text is the text of a text, or of an embedded resource, cleaned as that of
+	// Content. For anything else it is the note that Content has, such as
+	// "[audio: audio/wav, 12 bytes]"; empty for an image that is in Images.
+	Text string
+	// MIMEType is the type of Data: of an image that of its bytes, as far as
+	// they are known, of anything else what the server calls it. It is empty if
+	// the server says nothing.
+	MIMEType string
+	// Data is the decoded file: of an image, audio, or an embedded resource that
+	// came as bytes; nil if there is none, or none that can be decoded.
+	Data []byte
+	// URI is the address of a resource or a link; empty if there is none.
+	// Nothing is fetched.
+	URI string
+	// Audience says for whom the part is, "user" or "assistant"; nil if the
+	// server does not say. Content leaves out what is for the user alone.
+	Audience []string
+	// Raw is the part as it came, valid JSON. In an answer of 32 KiB or more it
+	// has null in place of what is in Text or Data, which would be there twice.
+	Raw json.RawMessage
 }
 
 // An Image is a picture in a result.

@@ -98,7 +98,7 @@ func TestPlain(t *testing.T) {
 	require.Len(t, tools, 1)
 	result, err := tools[0].Handler(t.Context(), []byte(`{"a":"<b>"}`))
 	require.NoError(t, err)
-	assert.Equal(t, mcp.ToolResult{Content: `{"a":"<b>"}`}, result)
+	assert.Equal(t, mcp.ToolResult{Content: `{"a":"<b>"}`}, said(result))
 	assert.Empty(t, c.Warnings())
 	assert.NoError(t, c.Err())
 	select {

@@ -447,7 +447,7 @@ func TestCallTimeout(t *testing.T) {
 		c := connectTold(t, "told", func(s *mcp.Server) { s.CallTimeout = 1200 * time.Millisecond })
 		result, err := c.work.Handler(t.Context(), []byte(`{"steps":15}`))
 		require.NoError(t, err)
-		assert.Equal(t, content("worked"), result)
+		assert.Equal(t, content("worked"), said(result))
 	})
 	t.Run("H11 progress for ever", func(t *testing.T) {
 		c := connectTold(t, "told", func(s *mcp.Server) { s.CallTimeout = 10 * time.Second })
@@ -554,7 +554,7 @@ func TestProgressOverHTTP(t *testing.T) {
 				assert.Equal(t, mcp.Progress{Progress: float64(i + 1), Total: 3, Message: "step"}, soon(t, updates))
 				next <- struct{}{}
 			}
-			assert.Equal(t, content("blue"), soon(t, ended))
+			assert.Equal(t, content("blue"), said(soon(t, ended)))
 			assert.Empty(t, updates)
 
 			short := connect(t, mcp.Server{Name: "test", URL: h.URL, CallTimeout: 200 * time.Millisecond})

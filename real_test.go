@@ -174,7 +174,7 @@ func TestRealServers(t *testing.T) {
 }
 
 func checkEverything(t *testing.T, c *mcp.Connection) {
-	assert.Equal(t, mcp.ToolResult{Content: "Echo: hi <there>"}, realCall(t, c, "echo", m{"message": "hi <there>"}))
+	assert.Equal(t, mcp.ToolResult{Content: "Echo: hi <there>"}, said(realCall(t, c, "echo", m{"message": "hi <there>"})))
 	result := realCall(t, c, "get-tiny-image", m{})
 	require.Len(t, result.Images, 1)
 	_, format, err := image.DecodeConfig(bytes.NewReader(result.Images[0].Data))

@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/seed94b59a13/mcp/internal/result"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 const (
@@ -196,7 +196,7 @@ func (r *restarts) warnings() []string {
 	if r.count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the server was started again (%s so far), the last time after: %v", result.Count(r.count, "time"), r.cause)}
+	return []string{fmt.Sprintf("the server was started again (%s so far), the last time after: %v", text.Count(r.count, "time"), r.cause)}
 }
 
 // checkTool says why a tool that was listed in an earlier session must not be

@@ -4,6 +4,8 @@ package mcp
 // the package result.
 
 import (
+	"unsafe"
+
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -30,11 +32,15 @@ func (s *Server) limits() result.Limits {
 	return result.Limits{MaxOutput: s.MaxOutput, MaxImages: s.MaxImages, MaxImageBytes: s.MaxImageBytes}
 }
 
-// toolResult makes a result public. It copies no text and no file.
+// toolResult makes a result public. It copies nothing: the types differ only in
+// their names, or the conversions would not compile.
 func toolResult(r result.Result) ToolResult {
-	t := ToolResult{Content: r.Content, IsError: r.IsError, Structured: r.Structured}
-	for _, image := range r.Images {
-		t.Images = append(t.Images, Image(image))
+	_, _ = Image(result.Image{}), Part(result.Part{})
+	return ToolResult{
+		Content:    r.Content,
+		Images:     *(*[]Image)(unsafe.Pointer(&r.Images)),
+		IsError:    r.IsError,
+		Structured: r.Structured,
+		Parts:      *(*[]Part)(unsafe.Pointer(&r.Parts)),
 	}
-	return t
 }

@@ -60,7 +60,7 @@ func TestRealErrors(t *testing.T) {
 	t.Run("github", func(t *testing.T) {
 		c := connect(t, realServer(t, "mcp-server-github"))
 		r := realCall(t, c, "search_repositories", m{})
-		assert.Equal(t, failure(`[error] Invalid input: [{"code":"invalid_type","expected":"string","received":"undefined","path":["query"],"message":"Required"}] (code -32603)`), r)
+		assert.Equal(t, failure(`[error] Invalid input: [{"code":"invalid_type","expected":"string","received":"undefined","path":["query"],"message":"Required"}] (code -32603)`), said(r))
 	})
 	t.Run("notion", func(t *testing.T) {
 		server := realServer(t, "notion-mcp-server")

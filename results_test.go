@@ -7,10 +7,16 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net/url"
 	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -67,9 +73,15 @@ func testResults(t *testing.T, change func(*mcp.Server), cases []resultCase) {
 	ask := asker(t, change)
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, ask(t, answer{Result: []byte(c.result)}))
+			assert.Equal(t, c.want, said(ask(t, answer{Result: []byte(c.result)})))
 		})
 	}
+}
+
+// said is what a model gets of a result, without the parts.
+func said(r mcp.ToolResult) mcp.ToolResult {
+	r.Parts = nil
+	return r
 }
 
 func content(s string) mcp.ToolResult { return mcp.ToolResult{Content: s} }
@@ -80,11 +92,22 @@ func structured(content, value string) mcp.ToolResult {
 	return mcp.ToolResult{Content: content, Structured: json.RawMessage(value)}
 }
 
+// The shortest files of which each reader of images knows the size: 1 by 1.
+var (
+	pngHead  = encoded(png.Encode)
+	jpegHead = encoded(func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) })
+	png64    = base64.StdEncoding.EncodeToString([]byte(pngHead))
+)
+
+func encoded(encode func(io.Writer, image.Image) error) string {
+	var b strings.Builder
+	encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
+	return b.String()
+}
+
 const (
-	pngHead  = "\x89PNG\r\n\x1a\n"
-	jpegHead = "\xff\xd8\xff\xe0\x00\x10JFIF"
-	gifHead  = "GIF89a\x01\x00\x01\x00"
-	webpHead = "RIFF\x24\x00\x00\x00WEBPVP8 "
+	gifHead  = "GIF89a\x01\x00\x01\x00\x00\x00\x00"
+	webpHead = "RIFF\x16\x00\x00\x00WEBPVP8 \x0a\x00\x00\x00\x10\x00\x00\x9d\x01\x2a\x01\x00\x01\x00"
 
 	nothing = "[the tool returned nothing]"
 	failed  = `[the tool "tool" failed without a message]`
@@ -184,7 +207,7 @@ func TestResultShapes(t *testing.T) {
 		{"unknown content", ofParts(`{"type":"hologram","w":1}`, `{"type":"text","text":"a"}`), content("[unknown content: {\"type\":\"hologram\",\"w\":1}]\na")},
 		{"unknown content with text", ofParts(`{"type":"markdown","text":"# a"}`), content(`[unknown content "markdown": # a]`)},
 		{"unknown content that is long", ofParts(`{"type":"x","a":"` + strings.Repeat("é", 2000) + `"}`),
-			content(`[unknown content: {"type":"x","a":"` + strings.Repeat("é", 1015) + `… (4019 bytes)]`)},
+			content(`[unknown content: {"type":"x","a":"` + strings.Repeat("é", 2000) + `"}]`)},
 		{"members that the SDK chokes on", `{"inputRequests":{"x":null},"content":[{"type":"text","text":"a"}]}`, content("a")},
 		{"the last of two members counts", `{"content":[{"type":"text","text":"a"}],"content":[{"type":"text","text":"b"}]}`, content("b")},
 		{"resultType complete", `{"resultType":"complete","content":[{"type":"text","text":"a"}]}`, content("a")},
@@ -253,7 +276,7 @@ func TestResourceResults(t *testing.T) {
 			content("[resource: x:/b.pdf, application/pdf, 9 bytes]")},
 		{"R13 a blob that is no text", ofParts(`{"type":"resource","resource":{"uri":"x:/c.txt","mimeType":"text/plain","blob":"/////w=="}}`),
 			content("[resource: x:/c.txt, text/plain, 4 bytes]")},
-		{"R13 a blob that is an image", ofParts(`{"type":"resource","resource":{"uri":"x:/d.png","mimeType":"image/png","blob":"iVBORw0KGgo="}}`), pictures("", pngHead)},
+		{"R13 a blob that is an image", ofParts(`{"type":"resource","resource":{"uri":"x:/d.png","mimeType":"image/png","blob":"` + png64 + `"}}`), pictures("", pngHead)},
 		{"R13 no resource", ofParts(`{"type":"resource"}`), content("[resource without content]")},
 		{"a resource that is a text", ofParts(`{"type":"resource","resource":"x:/a"}`), content(`[resource without content: {"type":"resource","resource":"x:/a"}]`)},
 		{"a resource that is a list", ofParts(`{"type":"resource","resource":[{"uri":"x:/a","text":"a"},{"uri":"x:/b","blob":"AA=="},7]}`),
@@ -276,7 +299,7 @@ func TestResourceResults(t *testing.T) {
 		{"a blob that is broken", ofParts(`{"type":"resource","resource":{"uri":"x:/a","mimeType":"text/plain","blob":"?"}}`),
 			content("[resource that cannot be decoded: x:/a, text/plain]")},
 
-		{"R17 audio", ofParts(imagePart("image/png", "iVBORw0KGgo="), `{"type":"audio","mimeType":"audio/wav","data":"UklGRiQAAABXQVZF"}`),
+		{"R17 audio", ofParts(imagePart("image/png", png64), `{"type":"audio","mimeType":"audio/wav","data":"UklGRiQAAABXQVZF"}`),
 			pictures("[audio: audio/wav, 12 bytes]", pngHead)},
 		{"audio without data", ofParts(`{"type":"audio"}`), content("[audio]")},
 		{"audio by URL", ofParts(`{"type":"audio","mimeType":"audio/ogg","data":"https://e.test/a.ogg"}`), content("[audio: https://e.test/a.ogg, audio/ogg]")},
@@ -302,10 +325,10 @@ func TestImageResults(t *testing.T) {
 		one("webp", image64("image/webp", webpHead), pictures("", webpHead)),
 		one("the label is wrong", image64("image/png", jpegHead), pictures("", jpegHead)),
 		one("the label is no type", image64("jpg", webpHead), pictures("", webpHead)),
-		one("the label is missing", `{"type":"image","data":"iVBORw0KGgo="}`, pictures("", pngHead)),
-		{"several", ofParts(image64("", pngHead), `"a"`, image64("", gifHead)), pictures("a", pngHead, gifHead)},
+		one("the label is missing", `{"type":"image","data":"`+png64+`"}`, pictures("", pngHead)),
+		{"several", ofParts(image64("", pngHead), `"a"`, image64("", gifHead)), pictures("[image 1]\na", pngHead, gifHead)},
 
-		one("without padding", imagePart("", "iVBORw0KGgo"), pictures("", pngHead)),
+		one("without padding", imagePart("", strings.TrimRight(png64, "=")), pictures("", pngHead)),
 		one("with + and /", imagePart("", std), pictures("", long)),
 		one("URL-safe", imagePart("", base64.URLEncoding.EncodeToString([]byte(long))), pictures("", long)),
 		one("URL-safe without padding", imagePart("", base64.RawURLEncoding.EncodeToString([]byte(long))), pictures("", long)),
@@ -315,8 +338,8 @@ func TestImageResults(t *testing.T) {
 		one("with escaped slashes", `{"type":"image","data":"`+strings.ReplaceAll(std, "/", `\/`)+`"}`, pictures("", long)),
 		one("a data URI", imagePart("image/png", "data:image/png;base64,"+std), pictures("", long)),
 		one("a data URI in capitals", imagePart("", "DATA:image/PNG;charset=x;BASE64,"+std), pictures("", long)),
-		one("a data URI with percent signs", imagePart("", "data:;base64,iVBORw0KGgo%3D"), pictures("", pngHead)),
-		one("a data URI without base64", imagePart("", "data:image/gif,GIF89a%01"), pictures("", "GIF89a\x01")),
+		one("a data URI with percent signs", imagePart("", "data:;base64,"+url.PathEscape(png64)), pictures("", pngHead)),
+		one("a data URI without base64", imagePart("", "data:image/gif,GIF89a%01%00%01%00%00%00%00"), pictures("", gifHead)),
 
 		one("R16 svg", imagePart("image/svg+xml", "PHN2Zy8+"), content(unsupported+"image/svg+xml, 6 bytes]")),
 		one("R16 not what the label says", imagePart("image/png", "PGh0bWw+bm90IGFuIGltYWdlPC9odG1sPg=="), content(unsupported+"image/png, 25 bytes]")),
@@ -339,23 +362,23 @@ func TestImageResults(t *testing.T) {
 		one("a file in place of data", imagePart("", "file:///tmp/a.png"), content("[image not shown (it is not fetched): file:///tmp/a.png]")),
 		one("a URL beside data that is not there", `{"type":"image","url":"https://e.test/a.png"}`, content("[image not shown (it is not fetched): https://e.test/a.png]")),
 		one("a URI beside data that is not there", `{"type":"image","uri":"x:/a","data":null}`, content("[image not shown (it is not fetched): x:/a]")),
-		one("a URL beside data", `{"type":"image","url":"https://e.test/a.png","data":"iVBORw0KGgo="}`, pictures("", pngHead)),
+		one("a URL beside data", `{"type":"image","url":"https://e.test/a.png","data":"`+png64+`"}`, pictures("", pngHead)),
 	})
 }
 
 func TestImageLimits(t *testing.T) {
-	big := pngHead + strings.Repeat("x", 92)
+	big := pngHead + strings.Repeat("x", 100-len(pngHead))
 	testResults(t, func(s *mcp.Server) { s.MaxImages, s.MaxImageBytes, s.MaxOutput = 2, 100, 64 }, []resultCase{
 		{"all that is allowed", ofParts(image64("", big), image64("", pngHead)), pictures("", big, pngHead)},
-		{"too many", ofParts(image64("", pngHead), image64("", jpegHead), image64("", gifHead)),
-			pictures("[image left out (more than 2): image/gif, 10 bytes]", pngHead, jpegHead)},
+		{"too many", ofParts(image64("", pngHead), image64("", webpHead), image64("", gifHead)),
+			pictures("[image left out (more than 2): image/gif, 13 bytes]", pngHead, webpHead)},
 		{"too large", ofParts(image64("", big+"x"), image64("", pngHead)), pictures("[image left out (larger than 100 bytes): image/png, 101 bytes]", pngHead)},
-		{"what is left out does not count", ofParts(image64("", "BM"), image64("", pngHead), image64("", jpegHead)),
-			pictures("[image not shown (unsupported format): image/bmp, 2 bytes]", pngHead, jpegHead)},
-		{"from a source", ofParts(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo="}}`), pictures("", pngHead)},
-		{"from a blob", ofParts(`{"type":"image","blob":"iVBORw0KGgo="}`), pictures("", pngHead)},
-		{"from a resource", ofParts(image64("", pngHead), image64("", pngHead), `{"type":"resource","resource":{"blob":"iVBORw0KGgo="}}`),
-			pictures("[image left out (more than 2): image/png, 8 bytes]", pngHead, pngHead)},
+		{"what is left out does not count", ofParts(image64("", "BM"), image64("", pngHead), image64("", gifHead)),
+			pictures("[image not shown (unsupported format): image/bmp, 2 bytes]", pngHead, gifHead)},
+		{"from a source", ofParts(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + png64 + `"}}`), pictures("", pngHead)},
+		{"from a blob", ofParts(`{"type":"image","blob":"` + png64 + `"}`), pictures("", pngHead)},
+		{"from a resource", ofParts(image64("", pngHead), image64("", pngHead), `{"type":"resource","resource":{"blob":"`+png64+`"}}`),
+			pictures("[image left out (more than 2): image/png, "+strconv.Itoa(len(pngHead))+" bytes]", pngHead, pngHead)},
 		{"R19 images are kept whole", ofParts(`"`+strings.Repeat("a", 100)+`"`, image64("", big)),
 			pictures(strings.Repeat("a", 32)+"\n[58 bytes left out]\n"+strings.Repeat("a", 10), big)},
 	})
@@ -371,7 +394,7 @@ func TestAudience(t *testing.T) {
 		{"for both", ofParts(part("a", `["user","assistant"]`), part("b", `["assistant","user"]`)), content("a\nb")},
 		{"for nobody", ofParts(part("a", `[]`), `"b"`), content("a\nb")},
 		{"several for the user", ofParts(part("a", `["user"]`), `"b"`, part("c", `["user","user"]`)), content("b\n[left out 2 parts meant only for the user]")},
-		{"an image for the user", ofParts(`{"type":"image","data":"iVBORw0KGgo=","annotations":{"audience":["user"]}}`, `"b"`), content("b\n[left out 1 part meant only for the user]")},
+		{"an image for the user", ofParts(`{"type":"image","data":"`+png64+`","annotations":{"audience":["user"]}}`, `"b"`), content("b\n[left out 1 part meant only for the user]")},
 		{"beside an image", ofParts(part("a", `["user"]`), image64("", pngHead)), pictures("[left out 1 part meant only for the user]", pngHead)},
 		{"nothing else", ofParts(part("a", `["user"]`), part("b", `["user"]`)), content("a\nb")},
 		{"nothing else but white space", ofParts(part("a", `["user"]`), `" "`), content(" \na")},
@@ -379,6 +402,148 @@ func TestAudience(t *testing.T) {
 		{"beside structured content", withStructured + `}`, structured("{\"b\":1}\n[left out 1 part meant only for the user]", `{"b":1}`)},
 		{"an error's text wins", withStructured + `,"isError":true}`, mcp.ToolResult{Content: "a", IsError: true, Structured: json.RawMessage(`{"b":1}`)}},
 		{"a wrong type", ofParts(part("a", `"user"`), part("b", `{"user":1}`), part("c", `["user",1]`)), content("a\nb\nc")},
+	})
+}
+
+// partsOf are the parts of a result without Raw, which is compared with what was
+// sent.
+func partsOf(t *testing.T, r mcp.ToolResult, sent ...string) []mcp.Part {
+	t.Helper()
+	var parts []mcp.Part
+	for i, part := range r.Parts {
+		if assert.Less(t, i, len(sent)) {
+			assert.Equal(t, sent[i], string(part.Raw))
+		}
+		part.Raw = nil
+		parts = append(parts, part)
+	}
+	assert.Len(t, parts, len(sent))
+	return parts
+}
+
+// TestParts has one part of each kind, in a small answer and behind a text that
+// makes a large one.
+func TestParts(t *testing.T) {
+	ask := asker(t, func(s *mcp.Server) { s.MaxImages = 1 })
+	wav := []byte("RIFF\x24\x00\x00\x00WAVE")
+	pdf := []byte("%PDF-1.4\n")
+	std := base64.StdEncoding.EncodeToString
+	for _, c := range []struct {
+		sent, large string // large is what is left of it in a large answer
+		want        mcp.Part
+	}{
+		{`{"type":"text","text":"a\n\u001b[1mb","annotations":{"audience":["user","assistant"],"priority":0.5},"_meta":{"k":[1]}}`,
+			`{"type":"text","text":null,"annotations":{"audience":["user","assistant"],"priority":0.5},"_meta":{"k":[1]}}`,
+			mcp.Part{Type: "text", Text: "a\nb", Audience: []string{"user", "assistant"}}},
+		{`"a text"`, `null`, mcp.Part{Text: "a text"}},
+		{`{ "text" : {"b":[1]} , "type" : "text" }`, `{ "text" : null , "type" : "text" }`, mcp.Part{Type: "text", Text: `{"b":[1]}`}},
+		{`{"type":"text","text":"for you","annotations":{"audience":["user"]}}`, `{"type":"text","text":null,"annotations":{"audience":["user"]}}`,
+			mcp.Part{Type: "text", Text: "for you", Audience: []string{"user"}}},
+		{`{"type":"image","mimeType":"image/jpeg","data":"` + png64 + `"}`, `{"type":"image","mimeType":"image/jpeg","data":null}`,
+			mcp.Part{Type: "image", MIMEType: "image/png", Data: []byte(pngHead)}},
+		{`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"` + png64 + `"}}`,
+			`{"type":"image","source":{"type":"base64","media_type":"image/png","data":null}}`,
+			mcp.Part{Type: "image", MIMEType: "image/png", Data: []byte(pngHead), Text: fmt.Sprintf("[image left out (more than 1): image/png, %d bytes]", len(pngHead))}},
+		{`{"type":"image","mimeType":"image/svg+xml","data":"PHN2Zy8+"}`, `{"type":"image","mimeType":"image/svg+xml","data":null}`,
+			mcp.Part{Type: "image", MIMEType: "image/svg+xml", Data: []byte("<svg/>"), Text: "[image not shown (unsupported format): image/svg+xml, 6 bytes]"}},
+		{`{"type":"image","mimeType":"image/png","data":"?"}`, `{"type":"image","mimeType":"image/png","data":"?"}`,
+			mcp.Part{Type: "image", MIMEType: "image/png", Text: "[image not shown (broken data): image/png, 1 byte]"}},
+		{`{"type":"audio","mimeType":"audio/wav","data":"` + std(wav) + `"}`, `{"type":"audio","mimeType":"audio/wav","data":null}`,
+			mcp.Part{Type: "audio", MIMEType: "audio/wav", Data: wav, Text: "[audio: audio/wav, 12 bytes]"}},
+		{`{"type":"resource_link","uri":"file:///a.pdf","name":"a","mimeType":"application/pdf","size":9}`, `{"type":"resource_link","uri":"file:///a.pdf","name":"a","mimeType":"application/pdf","size":9}`,
+			mcp.Part{Type: "resource_link", MIMEType: "application/pdf", URI: "file:///a.pdf", Text: "[resource link: file:///a.pdf, a, application/pdf, 9 bytes]"}},
+		{`{"type":"resource_link","uri":"x:/a","blob":"` + std(pdf) + `"}`, `{"type":"resource_link","uri":"x:/a","blob":null}`,
+			mcp.Part{Type: "resource_link", URI: "x:/a", Data: pdf, Text: "[resource link: x:/a]"}},
+		{`{"type":"resource","resource":{"uri":"x:/a.pdf","mimeType":"application/pdf","blob":"` + std(pdf) + `"},"_meta":{"n":1}}`,
+			`{"type":"resource","resource":{"uri":"x:/a.pdf","mimeType":"application/pdf","blob":null},"_meta":{"n":1}}`,
+			mcp.Part{Type: "resource", MIMEType: "application/pdf", URI: "x:/a.pdf", Data: pdf, Text: "[resource: x:/a.pdf, application/pdf, 9 bytes]"}},
+		{`{"type":"resource","resource":{"uri":"x:/a","mimeType":"text/plain","text":"a\nb"}}`, `{"type":"resource","resource":{"uri":"x:/a","mimeType":"text/plain","text":null}}`,
+			mcp.Part{Type: "resource", MIMEType: "text/plain", URI: "x:/a", Text: "a\nb"}},
+		{`{"type":"resource","resource":{"uri":"x:/a","mimeType":"application/json","blob":"eyJhIjoxfQ=="}}`, `{"type":"resource","resource":{"uri":"x:/a","mimeType":"application/json","blob":null}}`,
+			mcp.Part{Type: "resource", MIMEType: "application/json", URI: "x:/a", Data: []byte(`{"a":1}`), Text: `{"a":1}`}},
+		{`{"type":"markdown","text":"# abc"}`, `{"type":"markdown","text":null}`, mcp.Part{Type: "markdown", Text: "# abc"}},
+		{`{"type":"table","rows":[[1,NaN]]}`, `{"type":"table","rows":[[1,null]]}`, mcp.Part{Type: "table", Text: `[unknown content: {"type":"table","rows":[[1,null]]}]`}},
+		{`{"type":"video","mimeType":"video/mp4","data":"AAAA"}`, `{"type":"video","mimeType":"video/mp4","data":null}`,
+			mcp.Part{Type: "video", MIMEType: "video/mp4", Data: []byte{0, 0, 0}, Text: "[video: video/mp4, 3 bytes]"}},
+		{`{"Type":"Text","Text":"abcd"}`, `{"Type":"Text","Text":null}`, mcp.Part{Type: "Text", Text: "abcd"}},
+		{`{"type":"ResourceLink","uri":"x:/a"}`, `{"type":"ResourceLink","uri":"x:/a"}`, mcp.Part{Type: "ResourceLink", URI: "x:/a", Text: "[resource link: x:/a]"}},
+		{`{"Type":"text","Mime_Type":"text/plain","Text":"abc"}`, `{"Type":"text","Mime_Type":"text/plain","Text":null}`, mcp.Part{Type: "text", MIMEType: "text/plain", Text: "abc"}},
+		{"{\"type\":\"text\",\"text\":\"caf\xe9\x01\"}", `{"type":"text","text":null}`, mcp.Part{Type: "text", Text: "caf\uFFFD"}},
+		{`{}`, `{}`, mcp.Part{Text: "[unknown content: {}]"}},
+	} {
+		t.Run(c.sent, func(t *testing.T) {
+			image := image64("", pngHead) // takes the one place, or the second one
+			sent := strings.NewReplacer("NaN", "null", "\xe9", "\uFFFD", "\x01", `\u0001`).Replace(c.sent)
+			parts := []string{c.sent, `"b"`}
+			if strings.Contains(c.want.Text, "more than 1") {
+				parts = []string{image, c.sent}
+				got := ask(t, answer{Result: []byte(ofParts(parts...))})
+				assert.Equal(t, c.want, partsOf(t, got, image, sent)[1])
+				return
+			}
+			small := ask(t, answer{Result: []byte(ofParts(parts...))})
+			assert.Equal(t, []mcp.Part{c.want, {Text: "b"}}, partsOf(t, small, sent, `"b"`))
+			long := strings.Repeat("0123456789abcdef", 4<<10)
+			large := ask(t, answer{Result: []byte(ofParts(append(parts, `"`+long+`"`)...))})
+			for range 3 { // which would spoil what is still in their buffer
+				ask(t, answer{Result: []byte(ofParts(`"` + strings.Repeat("#", len(long)+1000) + `"`))})
+			}
+			assert.Equal(t, []mcp.Part{c.want, {Text: "b"}, {Text: long}}, partsOf(t, large, c.large, `"b"`, `null`))
+		})
+	}
+}
+
+// TestPartsShareMemory proves that parts are no copies of what is in the result.
+func TestPartsShareMemory(t *testing.T) {
+	ask := asker(t, nil)
+	for _, text := range []string{"short", strings.Repeat("long\n", 20_000)} {
+		encoded, err := json.Marshal(text)
+		require.NoError(t, err)
+		r := ask(t, answer{Result: []byte(ofParts(`{"type":"text","text":` + string(encoded) + `}`))})
+		require.Equal(t, text, r.Content)
+		assert.Same(t, unsafe.StringData(r.Content), unsafe.StringData(r.Parts[0].Text))
+	}
+	r := ask(t, answer{Result: []byte(ofParts(image64("image/png", pngHead)))})
+	assert.Same(t, &r.Images[0].Data[0], &r.Parts[0].Data[0])
+}
+
+// TestResourceListParts has a list where the specification has one resource.
+func TestResourceListParts(t *testing.T) {
+	ask := asker(t, nil)
+	r := ask(t, answer{Result: []byte(ofParts(`{"type":"resource","resource":[{"uri":"x:/a","text":"a"},{"uri":"x:/b","blob":"AA=="},7]}`, `"b"`))})
+	assert.Equal(t, []mcp.Part{
+		{Type: "resource", URI: "x:/a", Text: "a"},
+		{Type: "resource", URI: "x:/b", Data: []byte{0}, Text: "[resource: x:/b, 1 byte]"},
+		{Type: "resource", Text: "[resource without content: 7]"},
+		{Text: "b"},
+	}, partsOf(t, r, `{"uri":"x:/a","text":"a"}`, `{"uri":"x:/b","blob":"AA=="}`, `7`, `"b"`))
+	for _, none := range []string{`{}`, `{"content":[]}`, `{"content":null}`, `{"structuredContent":1}`, `null`, `7`, `{"toolResult":"a"}`} {
+		assert.Nil(t, ask(t, answer{Result: []byte(none)}).Parts, none)
+	}
+	assert.Nil(t, ask(t, answer{Error: []byte(`{"code":1}`)}).Parts)
+}
+
+// TestOrder is U15: a model is told where images stood among texts.
+func TestOrder(t *testing.T) {
+	png, gif := image64("", pngHead), image64("", gifHead)
+	testResults(t, nil, []resultCase{
+		{"between texts", ofParts(`"Before:"`, png, `"After:"`, gif), pictures("Before:\n[image 1]\nAfter:", pngHead, gifHead)},
+		{"before a text", ofParts(png, gif, `"a"`), pictures("[image 1]\n[image 2]\na", pngHead, gifHead)},
+		{"behind all texts", ofParts(`"a"`, `"b"`, png, gif), pictures("a\nb", pngHead, gifHead)},
+		{"before a note alone", ofParts(png, `{"type":"audio"}`), pictures("[audio]", pngHead)},
+		{"before a note and a text", ofParts(png, `{"type":"audio"}`, `"a"`), pictures("[image 1]\n[audio]\na", pngHead)},
+		{"before an embedded text", ofParts(png, `{"type":"resource","resource":{"uri":"x:/a","text":"a"}}`), pictures("[image 1]\n[resource: x:/a]\na", pngHead)},
+		{"before an empty text", ofParts(png, `""`), pictures("", pngHead)},
+		{"before white space", ofParts(png, `" "`), pictures("", pngHead)},
+		{"before what is for the user", ofParts(png, `{"type":"text","text":"a","annotations":{"audience":["user"]}}`),
+			pictures("[left out 1 part meant only for the user]", pngHead)},
+		{"for the user alone", ofParts(strings.Replace(png, "{", `{"annotations":{"audience":["user"]},`, 1), `{"type":"text","text":"a","annotations":{"audience":["user"]}}`),
+			pictures("[image 1]\na", pngHead)},
+		{"one that is not shown", ofParts(`"a"`, image64("", "BM"), `"b"`, png, `"c"`),
+			pictures("a\n[image not shown (unsupported format): image/bmp, 2 bytes]\nb\n[image 1]\nc", pngHead)},
+		{"a failure", `{"isError":true,"content":[` + png + `,"a"]}`, mcp.ToolResult{Content: "[image 1]\na", IsError: true, Images: pictures("", pngHead).Images}},
+		{"a note on the whole", "{\"content\":[" + png + "],\"isError\":\"odd\"}",
+			mcp.ToolResult{Content: failed + "\n[isError: odd]", IsError: true, Images: pictures("", pngHead).Images}},
 	})
 }
 
@@ -479,7 +644,7 @@ func TestMaxOutput(t *testing.T) {
 			parts[i] = `"` + strings.Repeat(string(rune('a'+i%26)), 50_000) + `"`
 		}
 		r := ask(t, answer{Result: []byte(ofParts(parts...))})
-		assert.Equal(t, content(strings.Repeat("a", 730)+"\n[9999226 bytes left out]\n"+strings.Repeat("r", 243)), r)
+		assert.Equal(t, content(strings.Repeat("a", 730)+"\n[9999226 bytes left out]\n"+strings.Repeat("r", 243)), said(r))
 	})
 }
 

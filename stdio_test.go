@@ -88,7 +88,7 @@ func TestOutput(t *testing.T) {
 			for range 2 {
 				result, err := call(t, connection, `{}`)
 				require.NoError(t, err)
-				assert.Equal(t, mcp.ToolResult{Content: "ok"}, result)
+				assert.Equal(t, mcp.ToolResult{Content: "ok"}, said(result))
 			}
 			// What is printed for every call is printed twice, and what stands
 			// behind an answer is read after the call has returned.

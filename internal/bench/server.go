@@ -4,7 +4,6 @@ package main
 // that it has ready.
 
 import (
-	"bytes"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -45,7 +44,7 @@ func (s *scripted) result(give string) string {
 		case "32 MiB text":
 			s.results[give] = lines(32 << 20)
 		case "4 MiB image":
-			png := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte("pixels, "), 4<<20/8)...)
+			png := mcptest.PNG(4 << 20)
 			s.results[give] = `{"content":[{"type":"image","mimeType":"image/png","data":"` + base64.StdEncoding.EncodeToString(png) + `"}]}`
 		default:
 			s.results[give] = mcptest.Text("hello")

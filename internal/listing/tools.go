@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -274,7 +273,7 @@ func (l *reader) add(e *toolEntry) {
 	}
 	tool.Description = l.clean(l.describe(name, e.description))
 	if l.hidden > 0 {
-		l.warn("removed %s from what the server says of tool %q", result.Count(l.hidden, "invisible character"), name)
+		l.warn("removed %s from what the server says of tool %q", text.Count(l.hidden, "invisible character"), name)
 	}
 	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name

@@ -4,8 +4,11 @@ package mcptest
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"os"
 	"runtime"
@@ -211,6 +214,13 @@ func (p *Peer) Answer(r Request) {
 func Text(s string) string {
 	quoted, _ := json.Marshal(s)
 	return `{"content":[{"type":"text","text":` + string(quoted) + `}]}`
+}
+
+// PNG returns an image whose header is right, of the size in bytes.
+func PNG(size int) []byte {
+	var b bytes.Buffer
+	png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
+	return append(b.Bytes(), bytes.Repeat([]byte("pixels, "), size/8)...)[:size]
 }
 
 // Reply answers a request with a result, a JSON text.

@@ -223,6 +223,9 @@ func clean(value []byte) bool {
 	if !utf8.Valid(value) {
 		return false
 	}
+	if !hasControls(value) && !bytes.Contains(value, []byte(`\u`)) {
+		return true // texts with line ends, as most are
+	}
 	inString := false
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
@@ -241,6 +244,27 @@ func clean(value []byte) bool {
 		}
 	}
 	return true
+}
+
+// hasControls reports whether there are control characters in text. It looks at
+// eight bytes at a time, as [IsPlain] does.
+func hasControls(text []byte) bool {
+	const (
+		ones = 0x0101010101010101
+		high = 0x8080808080808080
+	)
+	for ; len(text) >= 8; text = text[8:] {
+		x := binary.LittleEndian.Uint64(text)
+		if (x-ones*' ')&^x&high != 0 {
+			return true
+		}
+	}
+	for _, c := range text {
+		if c < ' ' {
+			return true
+		}
+	}
+	return false
 }
 
 // IsPlain reports whether text is printable ASCII without escapes. It looks at

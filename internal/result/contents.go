@@ -12,37 +12,77 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// contents collects what a model gets to see.
+// contents collects what a model gets to see, and the parts.
 type contents struct {
-	limits  Limits
-	texts   []string
-	images  []Image
-	forUser []part // not in texts and images
-	parts   int    // of the result, so far
-	blank   int    // texts that are notes on a part which says nothing
-	hidden  int    // characters that were removed
+	limits Limits
+	lent   bool // the bytes of the result are valid only while it is read
+
+	shown
+	forUser shown // of the parts that are meant only for the user
+
+	parts    []Part
+	number   int // of the parts, so far
+	userOnly int // of them, those meant only for the user
+
+	// Of the part at hand:
+	at      int    // its index
+	payload []byte // the JSON string that its Text or Data is made of
 }
 
-// maxNote bounds the JSON in a note, and the parts of other notes, in bytes.
+// shown is what a model gets to see of some parts.
+type shown struct {
+	texts  []string
+	images []Image
+	places []int // for each image, how many texts stand before it
+	spoken int   // how many texts there are up to the last one that is not a note
+	blank  int   // texts that are notes on a part which says nothing
+	hidden int   // characters that were removed
+}
+
+// append adds what is shown of other parts.
+func (s *shown) append(other shown) {
+	for _, place := range other.places {
+		s.places = append(s.places, len(s.texts)+place)
+	}
+	if other.spoken > 0 {
+		s.spoken = len(s.texts) + other.spoken
+	}
+	s.texts = append(s.texts, other.texts...)
+	s.images = append(s.images, other.images...)
+	s.blank += other.blank
+	s.hidden += other.hidden
+}
+
+// maxNote bounds the parts of notes on what is known, in bytes.
 const maxNote = 2 << 10
 
-// write adds a text, unless it is empty.
+// write adds a text of the server, unless it is empty.
 func (c *contents) write(s string) {
 	if s != "" {
 		c.texts = append(c.texts, s)
+		c.spoken = len(c.texts)
 	}
 }
 
 // note adds what is said in place of something, with what is known of it.
 func (c *contents) note(what string, known ...string) {
+	var b strings.Builder
+	size := len("[]") + len(what)
+	for _, s := range known {
+		size += len(", ") + len(s)
+	}
+	b.Grow(size)
+	b.WriteString("[" + what)
 	separator := ": "
 	for _, s := range known {
 		if s != "" {
-			what += separator + s
+			b.WriteString(separator)
+			b.WriteString(s)
 			separator = ", "
 		}
 	}
-	c.write("[" + what + "]")
+	b.WriteByte(']')
+	c.texts = append(c.texts, b.String())
 }
 
 // readable reports whether there is text: providers refuse a message of white
@@ -51,17 +91,40 @@ func (c *contents) readable() bool {
 	return slices.ContainsFunc(c.texts, func(s string) bool { return strings.TrimSpace(s) != "" })
 }
 
+// forget drops the texts. Where the images stood among them is of no interest
+// then.
+func (c *contents) forget() { c.texts, c.places, c.spoken = nil, nil, 0 }
+
 // content returns the texts as one, under the cap. A single text, which may be
 // large, is not copied.
 func (c *contents) content() string {
 	if c.hidden > 0 {
-		c.note("removed " + Count(c.hidden, "invisible character"))
+		c.note("removed " + text.Count(c.hidden, "invisible character"))
 	}
-	content := strings.Join(c.texts, "\n")
+	content := strings.Join(c.marked(), "\n")
 	if c.limits.MaxOutput > 0 {
 		content = text.Middle(content, c.limits.MaxOutput)
 	}
 	return content
+}
+
+// marked returns the texts with a mark where an image stood that has a text
+// behind it: nothing else would tell a model which of them came first.
+func (c *contents) marked() []string {
+	if len(c.places) == 0 || c.places[0] >= c.spoken {
+		return c.texts
+	}
+	marked := make([]string, 0, len(c.texts)+len(c.places))
+	from := 0
+	for i, place := range c.places {
+		if place >= c.spoken {
+			break
+		}
+		marked = append(marked, c.texts[from:place]...)
+		marked = append(marked, fmt.Sprintf("[image %d]", i+1))
+		from = place
+	}
+	return append(marked, c.texts[from:]...)
 }
 
 // clean cleans a text that was decoded already.
@@ -73,9 +136,20 @@ func (c *contents) clean(s string) string {
 
 // string decodes a JSON string; anything else gives "".
 func (c *contents) string(value []byte) string {
-	s, hidden, _ := text.Decode(value)
+	decode := text.View
+	if c.lent {
+		decode = text.Decode
+	}
+	s, hidden, _ := decode(value)
 	c.hidden += hidden
 	return s
+}
+
+// quietly is string for what is not shown as it is: what is removed there does
+// not count.
+func (c *contents) quietly(value []byte) string {
+	defer func(hidden int) { c.hidden = hidden }(c.hidden)
+	return c.string(value)
 }
 
 // brief is string for a note, which must not be long.
@@ -83,12 +157,21 @@ func (c *contents) brief(value []byte) string {
 	return text.Start(c.string(value), maxNote)
 }
 
-// shown is a value as text: that of a string, the JSON of anything else.
-func (c *contents) shown(value []byte) string {
-	if raw.Null(value) || raw.IsString(value) {
+// payloadText is the text of the part at hand: that of a string, the JSON of
+// anything else.
+func (c *contents) payloadText(value []byte) string {
+	if c.payload = value; raw.Null(value) {
+		return ""
+	}
+	return c.whole(value)
+}
+
+// whole is a value as text: that of a string, the JSON of anything else.
+func (c *contents) whole(value []byte) string {
+	if raw.IsString(value) {
 		return c.string(value)
 	}
-	return c.clean(string(raw.Repair(value)))
+	return c.clean(text.Bytes(c.keep(value)))
 }
 
 // excerpt is the start of a value as text.
@@ -96,20 +179,24 @@ func (c *contents) excerpt(value []byte) string {
 	if raw.IsString(value) {
 		return c.brief(value)
 	}
-	if len(value) <= maxNote {
-		return c.clean(string(raw.Repair(value)))
+	n := len(value)
+	if n > maxNote {
+		for n = maxNote; n > 0 && !utf8.RuneStart(value[n]); n-- {
+		}
 	}
-	n := maxNote
-	for n > 0 && !utf8.RuneStart(value[n]) {
-		n--
+	s := c.clean(string(raw.Repair(value[:n])))
+	if n < len(value) {
+		s = fmt.Sprintf("%s… (%d bytes)", s, len(value))
 	}
-	return fmt.Sprintf("%s… (%d bytes)", c.clean(string(raw.Repair(value[:n]))), len(value))
+	return s
 }
 
-// Count returns a number of things in words.
-func Count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
+// keep returns a value as JSON that every reader takes and that stays as it is.
+// It copies what is lent.
+func (c *contents) keep(value []byte) []byte {
+	repaired := raw.Repair(value)
+	if c.lent && len(repaired) > 0 && &repaired[0] == &value[0] {
+		return slices.Clone(value)
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return repaired
 }

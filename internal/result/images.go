@@ -1,6 +1,6 @@
 package result
 
-// This file decodes the images of results.
+// This file decodes the images and other files of results.
 
 import (
 	"bytes"
@@ -11,63 +11,91 @@ import (
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
+
+// located returns a part with its data where the specification has it, wherever
+// the server has it.
+func (p part) located() part {
+	switch {
+	case !raw.Null(p.data):
+	case !raw.Null(p.blob):
+		p.data = p.blob
+	case len(p.source) > 0 && p.source[0] == '{': // as in Anthropic's Messages
+		whole := p.whole
+		p = readPart(raw.Read(p.source))
+		p.whole = whole
+	}
+	return p
+}
 
 // image takes an image part. One image that a provider does not take fails
 // every later turn of a conversation, so the bytes decide, not the label.
 func (c *contents) image(p part) {
-	if raw.Null(p.data) {
-		switch {
-		case !raw.Null(p.blob):
-			p.data = p.blob
-		case len(p.source) > 0 && p.source[0] == '{':
-			whole := p.whole
-			p = readPart(raw.Read(p.source))
-			p.whole = whole
-		}
-	}
+	p = p.located()
 	label := c.brief(p.mimeType)
 	if address := c.address(p); address != "" {
 		c.note("image not shown (it is not fetched)", address, label)
 		return
 	}
-	data, err := decodeBase64(p.data)
-	kind := sniff(data)
 	switch {
 	case raw.Null(p.data) && p.other:
 		c.note("image not shown (no data)", c.excerpt(p.whole))
 	case raw.Null(p.data), string(p.data) == `""`:
-		c.note("image not shown (no data)", label, Count(0, "byte"))
-	case err != nil:
-		c.note("image not shown (broken data)", label, Count(len(p.data)-len(`""`), "byte"))
-	case isPicture(kind):
-		c.picture(kind, data)
-	case kind != "":
-		c.note("image not shown (unsupported format)", kind, Count(len(data), "byte"))
+		c.note("image not shown (no data)", label, text.Count(0, "byte"))
+	case !c.data(p.data):
+		c.note("image not shown (broken data)", label, text.Count(len(p.data)-len(`""`), "byte"))
 	default:
-		c.note("image not shown (unsupported format)", label, Count(len(data), "byte"))
+		c.picture(label, c.parts[c.at].Data)
 	}
 }
 
-// picture adds an image of a format that providers take.
-func (c *contents) picture(mimeType string, data []byte) {
-	switch number, size := c.limits.MaxImages, c.limits.MaxImageBytes; {
-	case number > 0 && len(c.images) >= number:
-		c.note(fmt.Sprintf("image left out (more than %d)", number), mimeType, Count(len(data), "byte"))
-	case size > 0 && len(data) > size:
-		c.note(fmt.Sprintf("image left out (larger than %s)", Count(size, "byte")), mimeType, Count(len(data), "byte"))
+// data decodes the file of the part at hand, and reports whether there is one.
+func (c *contents) data(value []byte) bool {
+	data, err := decodeBase64(value)
+	if err != nil {
+		return false
+	}
+	c.parts[c.at].Data, c.payload = data, value
+	return true
+}
+
+// maxSide bounds the width and the height of an image, in pixels: a provider
+// that is given a larger one refuses the conversation from then on.
+const maxSide = 8000
+
+// picture adds an image if it is one that providers take.
+func (c *contents) picture(label string, data []byte) {
+	kind := sniff(data)
+	width, height := size(kind, data)
+	bytes := text.Count(len(data), "byte")
+	if kind != "" {
+		label, c.parts[c.at].MIMEType = kind, kind
+	}
+	switch most, mostBytes := c.limits.MaxImages, c.limits.MaxImageBytes; {
+	case !isPicture(kind):
+		c.note("image not shown (unsupported format)", label, bytes)
+	case width <= 0 || height <= 0:
+		c.note("image not shown (broken header)", label, bytes)
+	case width > maxSide || height > maxSide:
+		c.note(fmt.Sprintf("image left out (more than %d pixels on a side)", maxSide), label, fmt.Sprintf("%d by %d", width, height), bytes)
+	case most > 0 && len(c.images) >= most:
+		c.note(fmt.Sprintf("image left out (more than %d)", most), label, bytes)
+	case mostBytes > 0 && len(data) > mostBytes:
+		c.note(fmt.Sprintf("image left out (larger than %s)", text.Count(mostBytes, "byte")), label, bytes)
 	default:
-		c.images = append(c.images, Image{MIMEType: mimeType, Data: data})
+		c.images = append(c.images, Image{MIMEType: kind, Data: data})
+		c.places = append(c.places, len(c.texts))
 	}
 }
 
-// audio takes an audio part, for which results have no place.
-func (c *contents) audio(p part) {
+// file notes a file for which a model has no place.
+func (c *contents) file(what string, p part) {
 	size := ""
-	if data, err := decodeBase64(p.data); err == nil {
-		size = Count(len(data), "byte")
+	if data := c.parts[c.at].Data; data != nil {
+		size = text.Count(len(data), "byte")
 	}
-	c.note("audio", c.address(p), c.brief(p.mimeType), size)
+	c.note(what, c.address(p), c.brief(p.mimeType), size)
 }
 
 // address returns the URL that a part has in place of data. Base64 has no
@@ -94,7 +122,7 @@ func isDataURI(s []byte) bool {
 // padded or not, URL-safe, with line breaks, as a data URI.
 func decodeBase64(value []byte) ([]byte, error) {
 	if !raw.IsString(value) {
-		return nil, errors.New("the data is no string")
+		return nil, errors.New("the data is not a string")
 	}
 	in := value[1 : len(value)-1]
 	if bytes.IndexByte(in, '\\') >= 0 {
@@ -141,40 +169,4 @@ func standard(in []byte) []byte {
 		}
 	}
 	return bytes.TrimRight(out, "=")
-}
-
-// isPicture reports whether providers take images of the type.
-func isPicture(mimeType string) bool {
-	switch mimeType {
-	case "image/png", "image/jpeg", "image/gif", "image/webp":
-		return true
-	}
-	return false
-}
-
-// sniff returns the type of an image by its first bytes, "" where they are not
-// known. Types that providers do not take are known so that a note is right.
-func sniff(data []byte) string {
-	from := func(i int, s string) bool { return len(data) >= i && bytes.HasPrefix(data[i:], []byte(s)) }
-	switch {
-	case from(0, "\x89PNG\r\n\x1a\n"):
-		return "image/png"
-	case from(0, "\xff\xd8\xff"):
-		return "image/jpeg"
-	case from(0, "GIF87a"), from(0, "GIF89a"):
-		return "image/gif"
-	case from(0, "RIFF") && from(8, "WEBP"):
-		return "image/webp"
-	case from(0, "BM"):
-		return "image/bmp"
-	case from(0, "II*\x00"), from(0, "MM\x00*"):
-		return "image/tiff"
-	case from(4, "ftypavif"):
-		return "image/avif"
-	case from(4, "ftyphei"), from(4, "ftyphev"), from(4, "ftypmif1"):
-		return "image/heic"
-	case from(0, "<svg"):
-		return "image/svg+xml"
-	}
-	return ""
 }

@@ -4,80 +4,187 @@ package result
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // takeAll takes the parts of the content. Of several contents the last one
 // counts. A string or one object is meant as a list of it.
 func (c *contents) takeAll(content *raw.Cursor) {
-	*c = contents{limits: c.limits, texts: c.texts[:0]}
+	*c = contents{limits: c.limits, lent: c.lent, shown: shown{texts: c.texts[:0]}, parts: c.parts[:0]}
 	switch content.Kind() {
 	case '[':
+		if !c.lent { // mostly small
+			c.parts = slices.Grow(c.parts, min(count(content.Rest()), maxParts))
+		}
 		for range content.Array() {
-			c.take(content)
+			c.take(readPart(content))
 		}
 	case 'n':
 		content.Value()
 	default:
-		c.take(content)
+		c.take(readPart(content))
 	}
 }
 
-// take takes a part of the content, unless it is for the user.
-func (c *contents) take(content *raw.Cursor) {
-	p := readPart(content)
-	if c.parts++; c.parts > maxParts {
+// count returns the length of the list at the start of data.
+func count(data []byte) (n int) {
+	for range raw.Read(data).Array() {
+		n++
+	}
+	return n
+}
+
+// take takes a part of the content. What is for the user is kept apart.
+func (c *contents) take(p part) {
+	if c.number++; c.number > maxParts {
 		return
 	}
-	if p.isForUser() {
-		c.forUser = append(c.forUser, p)
-	} else {
+	if !c.begin(&p) {
 		c.add(p)
+		return
 	}
+	c.userOnly++
+	c.shown, c.forUser = c.forUser, c.shown
+	c.add(p)
+	c.shown, c.forUser = c.forUser, c.shown
+}
+
+// begin adds a part with what is the same for all kinds, and reports whether
+// the server means it for the user and not for a model.
+func (c *contents) begin(p *part) (userOnly bool) {
+	c.at, c.payload = len(c.parts), nil
+	c.parts = append(c.parts, Part{Type: c.kind(p.kind), MIMEType: c.quietly(p.mimeType), URI: c.quietly(p.uri)})
+	part := &c.parts[c.at]
+	for role := range raw.Elements(raw.Member(p.annotations, "audience")) {
+		switch string(role) {
+		case `"user"`:
+			part.Audience = append(part.Audience, "user")
+		case `"assistant"`:
+			part.Audience = append(part.Audience, "assistant")
+		default:
+			s, _ := raw.String(role)
+			part.Audience = append(part.Audience, s)
+		}
+	}
+	return len(part.Audience) > 0 && !slices.ContainsFunc(part.Audience, func(s string) bool { return s != "user" })
+}
+
+// standardKind is the type of a part as the specification writes it.
+func standardKind(kind string) string {
+	switch kind {
+	case "", "text", "image", "audio", "resource", "resource_link":
+		return kind
+	}
+	for _, known := range [...]string{"text", "image", "audio", "resource"} {
+		if strings.EqualFold(kind, known) {
+			return known
+		}
+	}
+	if raw.Named([]byte(kind), "resourceLink") {
+		return "resource_link"
+	}
+	return kind
+}
+
+// kind is the type of a part. The known ones need no memory of their own.
+func (c *contents) kind(value []byte) string {
+	for _, kind := range [...]string{"text", "image", "audio", "resource", "resource_link"} {
+		if len(value) == len(kind)+len(`""`) && string(value[1:len(value)-1]) == kind {
+			return kind
+		}
+	}
+	return c.quietly(value)
+}
+
+// end adds the last of the texts that were written for the part at hand, unless
+// it is a picture that is shown, and the part as it came. In a result that is
+// lent, its text or its file is left out there: it would be in memory twice, and
+// is most of the result.
+func (c *contents) end(texts, images int, whole []byte) {
+	part := &c.parts[c.at]
+	if len(c.texts) > texts && len(c.images) == images {
+		part.Text = c.texts[len(c.texts)-1]
+	}
+	if !c.lent || len(whole) == 0 {
+		part.Raw = raw.Repair(whole)
+		return
+	}
+	before, after := whole, []byte(nil)
+	if len(c.payload) > len("null") {
+		// Both are in one buffer.
+		start := int(uintptr(unsafe.Pointer(&c.payload[0])) - uintptr(unsafe.Pointer(&whole[0])))
+		before, after = whole[:start], whole[start+len(c.payload):]
+	}
+	kept := append(make([]byte, 0, len(before)+len("null")+len(after)), before...)
+	if len(before) < len(whole) {
+		kept = append(append(kept, "null"...), after...)
+	}
+	part.Raw = raw.Repair(kept)
 }
 
 // add reads one part of the content. A member of a wrong type counts as
 // absent: it must not cost the part.
 func (c *contents) add(p part) {
-	if raw.IsString(p.whole) {
-		c.write(c.string(p.whole))
-		return
-	}
-	switch kind := c.string(p.kind); {
+	texts, images := len(c.texts), len(c.images)
+	switch kind := standardKind(c.parts[c.at].Type); {
+	case raw.IsString(p.whole):
+		c.write(c.payloadText(p.whole))
 	case kind == "text" && raw.Null(p.text) && p.other:
-		c.note("text without text", c.excerpt(p.whole))
+		c.note("text without text", c.whole(p.whole))
 	case kind == "text", kind == "" && p.text != nil:
-		c.write(c.shown(p.text))
+		c.write(c.payloadText(p.text))
 	case kind == "image":
 		c.image(p)
 	case kind == "audio":
-		c.audio(p)
+		p = p.located()
+		c.data(p.data)
+		c.file("audio", p)
 	case kind == "resource_link":
-		if raw.Null(p.uri) && len(p.resource) > 0 && p.resource[0] == '{' {
-			p = readPart(raw.Read(p.resource))
-		}
-		name := c.brief(p.name)
-		if name == "" {
-			name = c.brief(p.title)
-		}
-		size := ""
-		if n, ok := raw.Whole(p.size); ok {
-			size = Count(int(n), "byte")
-		}
-		c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))
+		c.link(p)
 	case kind == "resource":
-		c.resource(p)
+		if c.resources(p) {
+			return
+		}
 	case kind != "" && raw.IsString(p.text):
-		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, c.string(p.text)))
+		s := c.payloadText(p.text)
+		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, s))
+		texts = len(c.texts)
+		c.parts[c.at].Text = s
+	case kind != "" && raw.IsString(p.mimeType) && (c.data(p.blob) || c.data(p.data)):
+		c.file(text.Start(kind, maxNote), p)
 	default:
 		if raw.Empty(p.whole) {
 			c.blank++
 		}
-		c.note("unknown content", c.excerpt(p.whole))
+		c.note("unknown content", c.whole(p.whole))
 	}
+	c.end(texts, images, p.whole)
+}
+
+// link takes a link to a resource. Some have the resource's file as well.
+func (c *contents) link(p part) {
+	if raw.Null(p.uri) && len(p.resource) > 0 && p.resource[0] == '{' {
+		p = readPart(raw.Read(p.resource))
+		c.parts[c.at].MIMEType, c.parts[c.at].URI = c.quietly(p.mimeType), c.quietly(p.uri)
+	}
+	if !c.data(p.blob) {
+		c.data(p.data)
+	}
+	name := c.brief(p.name)
+	if name == "" {
+		name = c.brief(p.title)
+	}
+	size := ""
+	if n, ok := raw.Whole(p.size); ok {
+		size = text.Count(int(n), "byte")
+	}
+	c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))
 }
 
 // A part is one part of the content, its members as they came.
@@ -105,7 +212,22 @@ func readPart(c *raw.Cursor) (p part) {
 }
 
 func (p *part) member(name, value []byte) {
-	switch string(name) {
+	if p.set(string(name), value) {
+		return
+	}
+	for _, known := range [...]string{"type", "text", "data", "mimeType", "uri", "url", "name", "title", "description",
+		"size", "resource", "annotations", "blob", "source", "contents"} {
+		if raw.Named(name, known) {
+			p.set(known, value)
+			return
+		}
+	}
+	p.other = true
+}
+
+// set sets a member, and reports whether there is one of the name.
+func (p *part) set(name string, value []byte) bool {
+	switch name {
 	case "type":
 		p.kind = value
 	case "text":
@@ -138,78 +260,81 @@ func (p *part) member(name, value []byte) {
 		p.contents, p.other = value, true
 	case "_meta":
 	default:
-		p.other = true
+		return false
 	}
+	return true
 }
 
-// isForUser reports whether the server means the part for the user and not for
-// a model.
-func (p *part) isForUser() bool {
-	user := false
-	for role := range raw.Elements(raw.Member(p.annotations, "audience")) {
-		if user = string(role) == `"user"`; !user {
-			return false
-		}
-	}
-	return user
-}
-
-// resource takes an embedded resource: a text or a file that came with the
-// result. Its address stands before its text, since a model asks for it by
-// that. Some servers leave out the object around the members, or have a list
-// of such objects, as the answer to resources/read does.
-func (c *contents) resource(p part) {
+// resources takes an embedded resource: a text or a file that came with the
+// result. Some servers leave out the object around the members, or have a list
+// of such objects, as the answer to resources/read does. Then it reports true:
+// each of the list is a part of its own.
+func (c *contents) resources(p part) bool {
 	r := p
 	if len(p.resource) > 0 && p.resource[0] == '{' {
 		r = readPart(raw.Read(p.resource))
 	}
 	for _, list := range [][]byte{p.resource, r.contents} {
-		if len(list) > 0 && list[0] == '[' {
-			for value := range raw.Elements(list) {
-				if c.parts++; c.parts <= maxParts {
-					c.embedded(readPart(raw.Read(value)), value)
-				}
-			}
-			return
+		if len(list) < len("[0]") || list[0] != '[' {
+			continue
 		}
+		kind, audience := c.parts[c.at].Type, c.parts[c.at].Audience
+		c.parts = c.parts[:c.at]
+		c.number--
+		for value := range raw.Elements(list) {
+			if c.number++; c.number > maxParts {
+				continue
+			}
+			texts, images, r := len(c.texts), len(c.images), readPart(raw.Read(value))
+			c.begin(&r)
+			c.parts[c.at].Type, c.parts[c.at].Audience = kind, audience
+			c.resource(r, value)
+			c.end(texts, images, value)
+		}
+		return true
 	}
-	c.embedded(r, p.whole)
+	c.parts[c.at].MIMEType, c.parts[c.at].URI = c.quietly(r.mimeType), c.quietly(r.uri)
+	c.resource(r, p.whole)
+	return false
 }
 
-// embedded takes the members of an embedded resource. whole is shown if none
-// is of use.
-func (c *contents) embedded(r part, whole []byte) {
+// resource takes the members of an embedded resource. Its address stands before
+// its text, since a model asks for it by that. whole is shown if no member is of
+// use.
+func (c *contents) resource(r part, whole []byte) {
 	uri, mimeType := c.brief(r.uri), c.brief(r.mimeType)
+	document := func(body string) {
+		if uri != "" {
+			c.note("resource", uri)
+			c.spoken = len(c.texts)
+		}
+		c.write(body)
+	}
 	if !raw.Null(r.text) && (string(r.text) != `""` || raw.Null(r.blob)) {
-		c.document(uri, c.shown(r.text))
+		document(c.payloadText(r.text))
 		return
 	}
 	if raw.Null(r.blob) {
 		if r.other || raw.IsString(r.resource) || whole[0] != '{' {
-			c.note("resource without content", c.excerpt(whole))
+			c.note("resource without content", c.whole(whole))
 		} else {
 			c.note("resource without content", uri, mimeType)
 		}
 		return
 	}
-	data, err := decodeBase64(r.blob)
-	switch kind := sniff(data); {
-	case err != nil:
+	if !c.data(r.blob) {
 		c.note("resource that cannot be decoded", uri, mimeType)
+		return
+	}
+	data := c.parts[c.at].Data
+	switch {
 	case isText(mimeType) && utf8.Valid(data):
-		c.document(uri, c.clean(string(data)))
-	case isPicture(kind):
-		c.picture(kind, data)
+		document(c.clean(string(data)))
+	case isPicture(sniff(data)):
+		c.picture(mimeType, data)
 	default:
-		c.note("resource", uri, mimeType, Count(len(data), "byte"))
+		c.note("resource", uri, mimeType, text.Count(len(data), "byte"))
 	}
-}
-
-func (c *contents) document(uri, body string) {
-	if uri != "" {
-		c.note("resource", uri)
-	}
-	c.write(body)
 }
 
 // isText reports whether files of the type are text.

@@ -1,17 +1,17 @@
 // Package result turns the raw result of a tools/call into what a model can
-// read.
+// read, and into its parts for a program.
 //
 // Servers send more than their schema allows, and less. Whatever is wrong with
 // a part costs only that part; what cannot be shown is a note in brackets.
 package result
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // Limits bound what a result may have; 0 means no bound.
@@ -21,10 +21,11 @@ type Limits struct {
 	MaxImageBytes int // of the file of each image
 }
 
-// A Result is what a model gets to see of a call, as mcp.ToolResult says.
+// A Result is what there is of a call, as mcp.ToolResult says.
 type Result struct {
 	Content    string
 	Images     []Image
+	Parts      []Part
 	IsError    bool
 	Structured json.RawMessage
 }
@@ -35,12 +36,23 @@ type Image struct {
 	Data     []byte
 }
 
+// A Part is one part of the content, as mcp.Part says.
+type Part struct {
+	Type     string
+	Text     string
+	MIMEType string
+	Data     []byte
+	URI      string
+	Audience []string
+	Raw      json.RawMessage
+}
+
 // maxParts bounds the parts of a result. Nobody means more, and a note on each
 // of millions would need many times the memory of the result.
 const maxParts = 100_000
 
 // Read reads the result of a call of the tool, a JSON value that was checked.
-// It keeps nothing of result.
+// Where it is lent, nothing of it is kept; else the Result aliases it.
 //
 //  1. The members are found, in whatever order they come.
 //  2. The parts of the content that a model may see are read, and if they give
@@ -48,11 +60,11 @@ const maxParts = 100_000
 //  3. Only if there is no text then, other members give it: structured content,
 //     what an old server wraps, anything unknown.
 //  4. What the tool lacks and what was left out is said.
-func Read(limits Limits, tool string, result []byte) Result {
+func Read(limits Limits, tool string, result []byte, lent bool) Result {
 	var (
 		r   Result
 		few [4]string
-		c   = contents{limits: limits, texts: few[:0]}
+		c   = contents{limits: limits, lent: lent, shown: shown{texts: few[:0]}}
 		m   = c.members(result)
 	)
 	// Very old servers put the members of the result into another one. It goes
@@ -67,52 +79,56 @@ func Read(limits Limits, tool string, result []byte) Result {
 	lacking := m.lacking(tool)
 	r.IsError = m.isError || lacking != ""
 	if !raw.Null(m.structured) {
-		r.Structured = bytes.Clone(raw.Repair(m.structured))
+		r.Structured = c.keep(m.structured)
 	}
 	if !c.readable() && len(c.images) == 0 && (r.Structured == nil || r.IsError) {
-		for _, p := range c.forUser {
-			c.add(p)
-		}
-		c.forUser = nil
+		c.shown.append(c.forUser)
+		c.userOnly = 0
 	}
-	r.Images = c.images
 	if r.Structured != nil && len(c.texts) == c.blank {
-		c.texts = nil // notes on nothing must not stand before something
+		c.forget() // notes on nothing must not stand before something
 	}
 	if !c.readable() {
-		c.texts = nil
+		c.forget()
 		switch {
 		case r.Structured != nil:
-			c.write(c.clean(string(r.Structured)))
+			c.write(c.clean(text.Bytes(r.Structured)))
 		case lacking != "":
 		case !raw.Null(m.wrapped):
-			c.write(c.shown(m.wrapped))
+			c.write(c.whole(m.wrapped))
 		case m.unknown != nil:
-			c.note("unknown result", c.excerpt(m.unknown))
+			c.note("unknown result", c.whole(m.unknown))
 			// A client must take a type that it does not know for an error.
 			r.IsError = r.IsError || m.kind != "" && m.kind != "complete"
 		}
 	}
 	if !c.readable() && lacking == "" {
-		c.texts = nil
+		c.forget()
 		if r.IsError {
 			c.write(fmt.Sprintf("[the tool %q failed without a message]", tool))
-		} else if len(r.Images) == 0 {
+		} else if len(c.images) == 0 {
 			c.write("[the tool returned nothing]")
 		}
 	}
-	c.write(c.clean(lacking))
-	if m.failure != nil {
-		c.note("isError", c.excerpt(m.failure))
-	}
-	if n := len(c.forUser); n > 0 {
-		c.note("left out " + Count(n, "part") + " meant only for the user")
-	}
-	if n := c.parts - maxParts; n > 0 {
-		c.note("left out " + Count(n, "more part"))
-	}
-	r.Content = c.content()
+	c.notes(&m, lacking)
+	r.Content, r.Images, r.Parts = c.content(), c.images, c.parts
 	return r
+}
+
+// notes adds what is said of the result as a whole.
+func (c *contents) notes(m *members, lacking string) {
+	spoken := c.spoken
+	c.write(c.clean(lacking))
+	c.spoken = spoken
+	if m.failure != nil {
+		c.note("isError", c.whole(m.failure))
+	}
+	if c.userOnly > 0 {
+		c.note("left out " + text.Count(c.userOnly, "part") + " meant only for the user")
+	}
+	if n := c.number - maxParts; n > 0 {
+		c.note("left out " + text.Count(n, "more part"))
+	}
 }
 
 // The members of a result, as they came.
@@ -123,7 +139,7 @@ type members struct {
 	kind                string // resultType
 	isError             bool
 	failure             []byte // isError, if it is something else than true and false
-	unknown             []byte // the result itself, if it has any other member or is no object
+	unknown             []byte // the result itself, if it has any other member or is not an object
 }
 
 // members reads the members of a result, and takes the parts of its content: a
@@ -138,26 +154,26 @@ func (c *contents) members(result []byte) (m members) {
 	cursor := raw.Read(result)
 	for name := range cursor.Object() {
 		start := cursor.At()
-		if string(name) == "content" {
+		if raw.Named(name, "content") {
 			c.takeAll(cursor)
 			m.content = cursor.Since(start)
 			continue
 		}
-		switch value := cursor.Value(); string(name) {
-		case "structuredContent":
+		switch value := cursor.Value(); {
+		case raw.Named(name, "structuredContent"):
 			m.structured = value
-		case "isError":
+		case raw.Named(name, "isError"):
 			m.isError, m.failure = readFlag(value)
-		case "_meta":
-		case "toolResult":
+		case string(name) == "_meta":
+		case raw.Named(name, "toolResult"):
 			m.wrapped = value
-		case "resultType":
+		case raw.Named(name, "resultType"):
 			if m.kind, _ = raw.String(value); m.kind != "complete" {
 				m.unknown = result
 			}
-		case "task":
+		case raw.Named(name, "task"):
 			m.task, m.unknown = value, result
-		case "inputRequests":
+		case raw.Named(name, "inputRequests"):
 			m.requests, m.unknown = value, result
 		default:
 			m.unknown = result

@@ -5,6 +5,7 @@ package result
 // the package mcp.
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -17,7 +18,9 @@ import (
 )
 
 func TestManyParts(t *testing.T) {
-	r := Read(Limits{}, "tool", []byte(`{"content":[`+strings.Repeat(`"a",`, 100_000)+`"b","c"]}`))
+	r := Read(Limits{}, "tool", []byte(`{"content":[`+strings.Repeat(`"a",`, 100_000)+`"b","c"]}`), false)
+	assert.Len(t, r.Parts, 100_000)
+	r.Parts = nil
 	assert.Equal(t, Result{Content: strings.Repeat("a\n", 100_000) + "[left out 2 more parts]"}, r)
 }
 
@@ -51,16 +54,39 @@ func FuzzResult(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			var r Result
 			if m.Error != nil {
-				r = Refuse(limits, Refusal(m.Error))
-			} else {
-				r = Read(limits, "tool", m.Result)
+				check(t, Refuse(limits, Refusal(m.Error)), limits)
+				continue
 			}
-			assert.True(t, utf8.ValidString(r.Content))
-			assert.True(t, strings.TrimSpace(r.Content) != "" || r.Content == "" && len(r.Images) > 0, "%q", r.Content)
-			assert.True(t, limits.MaxOutput == 0 || len(r.Content) <= limits.MaxOutput)
-			assert.True(t, r.Structured == nil || json.Valid(r.Structured))
+			owned := Read(limits, "tool", m.Result, false)
+			check(t, owned, limits)
+			buffer := bytes.Clone(m.Result)
+			lent := Read(limits, "tool", buffer, true)
+			for i := range buffer {
+				buffer[i] = '#' // as the next message does
+			}
+			check(t, lent, limits)
+			for i := range lent.Parts {
+				lent.Parts[i].Raw = owned.Parts[i].Raw // it is shorter
+			}
+			assert.Equal(t, owned, lent)
 		}
 	})
+}
+
+// check checks what holds for every result.
+func check(t *testing.T, r Result, limits Limits) {
+	assert.True(t, utf8.ValidString(r.Content))
+	assert.True(t, strings.TrimSpace(r.Content) != "" || r.Content == "" && len(r.Images) > 0, "%q", r.Content)
+	assert.True(t, limits.MaxOutput == 0 || len(r.Content) <= limits.MaxOutput)
+	assert.True(t, r.Structured == nil || json.Valid(r.Structured))
+	images := 0
+	for _, part := range r.Parts {
+		assert.True(t, json.Valid(part.Raw), "%q", part.Raw)
+		assert.True(t, utf8.ValidString(part.Type+part.Text+part.MIMEType+part.URI))
+		if part.Text == "" && part.Data != nil {
+			images++
+		}
+	}
+	assert.LessOrEqual(t, len(r.Images), images)
 }

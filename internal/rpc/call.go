@@ -41,6 +41,7 @@ const (
 type Response struct {
 	Result  []byte // nil where the server sent an error
 	Error   []byte
+	Lent    bool // the bytes are valid until Release; else nothing changes them
 	release func()
 }
 

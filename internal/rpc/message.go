@@ -22,6 +22,7 @@ type Message struct {
 	Params []byte
 	Result []byte
 	Error  []byte
+	Owned  bool // nobody else has the bytes: a response keeps them
 }
 
 // ErrNoMessage says that a JSON text is no JSON-RPC message.

@@ -92,7 +92,7 @@ func (b *Pending) Fail(id int64, err error) bool {
 
 // Receive takes one message of the server and returns the reply that it asks
 // for, nil for none. release is nil when the message's bytes are the caller's
-// to reuse: what is needed is copied then. Otherwise the bytes become the
+// to reuse: what is needed is copied then, unless they are Owned. Otherwise the bytes become the
 // answer's if Receive reports that it took them, until release is called.
 func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 	switch {
@@ -121,13 +121,13 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 			b.stray(m, true)
 			return nil, false
 		}
-		call.answer = Response{Result: m.Result, Error: m.Error, release: release}
+		call.answer = Response{Result: m.Result, Error: m.Error, Lent: release != nil && !m.Owned, release: release}
 		if raw.Null(m.Error) {
 			call.answer.Error = nil
 		} else {
 			call.answer.Result = nil
 		}
-		if took = release != nil; !took {
+		if took = release != nil; !took && !m.Owned {
 			call.answer.Result = clone(call.answer.Result)
 			call.answer.Error = clone(call.answer.Error)
 		}

@@ -121,6 +121,7 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *fai
 	message := rpc.Trim(t.data)
 	m, rest, err := rpc.Parse(message)
 	if err == nil && len(rest) == 0 {
+		m.Owned = t.owned
 		if took := c.take(s, r, m, t.release); took {
 			return nil
 		}

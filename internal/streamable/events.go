@@ -77,10 +77,12 @@ func formOf(start []byte) form {
 	return formOther
 }
 
-// A text is a body that was read, or its start. release gives its buffer back.
+// A text is a body that was read, or its start. release gives its buffer back,
+// unless the text owns it.
 type text struct {
 	data    []byte
 	form    form
+	owned   bool
 	release func()
 }
 
@@ -130,9 +132,9 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form
 		case errors.Is(err, io.EOF):
 			switch {
 			case own:
-				t.data = buf[:n]
+				t.data, t.owned = buf[:n], true
 			case n < lendSize:
-				t.data = bytes.Clone(buf[:n])
+				t.data, t.owned = bytes.Clone(buf[:n]), true
 				b.put(buf)
 			default:
 				t.data, t.release = buf[:n], func() { b.put(buf) }

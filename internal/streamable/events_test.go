@@ -215,6 +215,7 @@ func TestReadAll(t *testing.T) {
 			got, err := b.readAll(iotest.HalfReader(strings.NewReader(text)), claimed, 100_000, anyForm)
 			assert.NoError(t, err)
 			assert.Equal(t, text, string(got.data))
+			assert.Equal(t, size < lendSize, got.owned)
 			got.release()
 		}
 	}

@@ -1,12 +1,20 @@
 package text
 
-// This file makes long texts fit.
+// This file makes texts for people, and long ones fit.
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
+
+// Count returns a number of things in words.
+func Count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
 
 // Shortest is the least number of bytes that [Middle] can cut a text to.
 const Shortest = 64

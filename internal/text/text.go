@@ -119,6 +119,23 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	return clean, hidden, true
 }
 
+// View is Decode for a value whose bytes never change: a text in which nothing
+// is to be decoded or removed is not copied.
+func View(value []byte) (clean string, hidden int, ok bool) {
+	if !raw.IsString(value) {
+		return "", 0, false
+	}
+	in := value[1 : len(value)-1]
+	if bytes.IndexByte(in, '\\') >= 0 || !utf8.Valid(in) {
+		return Decode(value)
+	}
+	clean, hidden = remove(Bytes(in), 0, false)
+	return clean, hidden, true
+}
+
+// Bytes returns as a text bytes that never change.
+func Bytes(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
 // uncleared returns an empty slice with room for n bytes. To write zeros there
 // first, as make does, would be a tenth of the work on a large text.
 func uncleared(n int) []byte {
