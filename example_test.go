@@ -8,8 +8,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/seed94b59a13/mcp"
 	"github.com/seed94b59a13/mcp/internal/mcptest"
@@ -138,7 +140,7 @@ func ExampleWithProgress() {
 	defer connection.Close()
 
 	ctx = mcp.WithProgress(ctx, func(p mcp.Progress) {
-		fmt.Printf("%s: %g of %g\n", p.Message, p.Progress, p.Total)
+		fmt.Printf("%s: %g of %g\n", p.Message, p.Done, p.Total)
 	})
 	result, err := connection.Tools()[0].Handler(ctx, nil)
 	fmt.Println(result.Content, err)
@@ -250,4 +252,32 @@ func ExampleConnections_Set() {
 	err := connections.Set(ctx, exampleServer("example"), mail) // the configuration was read again
 	fmt.Println(err, len(connections.All()), connections.All()[0] == before)
 	// Output: <nil> 2 true
+}
+
+// Waiting as long as a server wants.
+func ExampleHTTPError() {
+	// What a Handler may return.
+	err := fmt.Errorf("calling: %w", &mcp.HTTPError{StatusCode: 429, Header: http.Header{"Retry-After": {"7"}}})
+
+	var answer *mcp.HTTPError
+	if errors.As(err, &answer) && answer.StatusCode == http.StatusTooManyRequests {
+		fmt.Println("again after", answer.Header.Get("Retry-After"), "seconds")
+	}
+	fmt.Println(err)
+	// Output:
+	// again after 7 seconds
+	// calling: the server answered 429 Too Many Requests
+}
+
+// A program gets what it needs to run, and the secrets that are meant for it.
+func ExampleBaseEnv() {
+	server := mcp.Server{
+		Name:         "search",
+		Command:      "npx",
+		Args:         []string{"-y", "example-search-server"},
+		Env:          append(mcp.BaseEnv(), "SEARCH_API_KEY="+os.Getenv("SEARCH_API_KEY")),
+		StartTimeout: 2 * time.Minute, // the first start downloads it
+	}
+	fmt.Println(server.Name, server.StartTimeout)
+	// Output: search 2m0s
 }

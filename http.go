@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/streamable"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // An HTTPError is what came over HTTP in place of the answer to a call: an
@@ -18,6 +19,11 @@ import (
 // errors.As. The connection lives on.
 type HTTPError struct {
 	StatusCode int
+	// Header has those headers of the answer that say what to do about it, with
+	// canonical names: Retry-After, WWW-Authenticate, Allow, the rate limits and
+	// ids of requests. The configured secrets are masked; cookies, sessions and
+	// other credentials are not in it.
+	Header http.Header
 	// Body is the start of the body, 64 KiB at most, the configured secrets
 	// masked. A server wrote it: it may be anything.
 	Body string
@@ -26,7 +32,17 @@ type HTTPError struct {
 }
 
 // Error describes the answer, with what the server says about it.
-func (e *HTTPError) Error() string { return e.text }
+func (e *HTTPError) Error() string {
+	if e.text != "" {
+		return e.text
+	}
+	// An application's test has made it.
+	s := strings.TrimSpace(fmt.Sprintf("the server answered %d %s", e.StatusCode, http.StatusText(e.StatusCode)))
+	if said := strings.Join(strings.Fields(e.Body), " "); said != "" {
+		s += ": " + text.Start(said, maxRefusal)
+	}
+	return s
+}
 
 // An Authorizer authorizes the requests to a server with a URL. The package
 // oauth has one that gets, keeps and refreshes tokens as the protocol's
@@ -79,8 +95,8 @@ func (c *Connection) reach(s *session) (transport, error) {
 		OnEnd:     func(err error) { c.sessionEnded(s, err) },
 		Pending:   s.pending,
 		Auth:      c.config().Auth,
-		StatusError: func(status int, body, text string) error {
-			return &HTTPError{StatusCode: status, Body: body, text: text}
+		StatusError: func(status int, header http.Header, body, text string) error {
+			return &HTTPError{StatusCode: status, Header: header, Body: body, text: text}
 		},
 	}
 	var names []string

@@ -316,7 +316,7 @@ func TestHTTPReportsWithOtherTokens(t *testing.T) {
 		defer cancel()
 		follow := func(ctx context.Context, name string) context.Context {
 			return mcp.WithProgress(ctx, func(p mcp.Progress) {
-				reports.Store(name, p.Progress)
+				reports.Store(name, p.Done)
 				close(got)
 			})
 		}

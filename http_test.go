@@ -12,6 +12,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -496,6 +497,44 @@ func TestHTTPWrongAnswers(t *testing.T) {
 			assert.Equal(t, 1, h.seen("initialize"))
 		})
 	}
+	t.Run("headers", func(t *testing.T) {
+		h := newWeb(t)
+		h.on["tools/call"] = func(a *asking) {
+			for name, values := range map[string][]string{
+				"Retry-After": {"Wed, 21 Oct 2026 07:28:00 GMT"}, "X-RateLimit-Remaining": {"0"}, "X-Request-ID": {"r-1"},
+				"WWW-Authenticate": {`Bearer error="invalid_token", error_description="sk-secret-1 is old"`, "Basic"},
+				"Set-Cookie":       {"session=cookie-secret"}, "Mcp-Session-Id": {"session-secret"}, "Authorization": {"sk-secret-1"},
+				"Allow": {strings.Repeat("GET,", 10_000)}, "Request-Id": slices.Repeat([]string{"x"}, 100),
+			} {
+				for _, value := range values {
+					a.w.Header().Add(name, value)
+				}
+			}
+			a.status(429, "text/plain", "")
+		}
+		server := h.server()
+		server.BearerToken = "sk-secret-1"
+		_, err := call(t, connect(t, server), `{}`)
+		var status *mcp.HTTPError
+		require.ErrorAs(t, err, &status)
+		assert.Equal(t, "Wed, 21 Oct 2026 07:28:00 GMT", status.Header.Get("Retry-After"))
+		assert.Equal(t, "0", status.Header.Get("X-RateLimit-Remaining"))
+		assert.Equal(t, "r-1", status.Header.Get("X-Request-ID"))
+		assert.Equal(t, []string{`Bearer error="invalid_token", error_description="[masked] is old"`, "Basic"}, status.Header.Values("WWW-Authenticate"))
+		assert.Equal(t, "text/plain", status.Header.Get("Content-Type"))
+		assert.NotContains(t, fmt.Sprint(status.Header), "secret")
+		assert.Less(t, len(status.Header.Get("Allow")), 1100)
+		assert.Len(t, status.Header.Values("Request-Id"), 8)
+	})
+	t.Run("a test's own", func(t *testing.T) {
+		for want, err := range map[string]*mcp.HTTPError{
+			"the server answered 503 Service Unavailable":          {StatusCode: 503},
+			"the server answered 503 Service Unavailable: not now": {StatusCode: 503, Body: "\n not\u00a0now\n"},
+			"the server answered 520: a b":                         {StatusCode: 520, Body: "a\r\n\tb"},
+		} {
+			assert.EqualError(t, err, want)
+		}
+	})
 	t.Run("a body of an error that never ends", func(t *testing.T) {
 		h := newWeb(t)
 		h.on["tools/call"] = func(a *asking) {

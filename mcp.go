@@ -114,7 +114,7 @@ type Tool struct {
 	// Name is unique among all tools of all servers, see [ToolName].
 	Name string
 	// Description names the tool and the server, then has the server's own
-	// text.
+	// text, so that a model knows whose word that is.
 	Description string
 	// InputSchema is a JSON Schema with "type":"object" and "properties" at
 	// the root.
@@ -122,7 +122,7 @@ type Tool struct {
 	// Handler calls the tool with the JSON object that the model wrote; empty
 	// and null mean no arguments. It returns when its context ends at the
 	// latest. It may be called concurrently.
-	Handler func(ctx context.Context, arguments json.RawMessage) (ToolResult, error)
+	Handler func(ctx context.Context, arguments json.RawMessage) (ToolResult, error) `json:"-"`
 
 	// Server is the name of the server as configured.
 	Server string
@@ -131,6 +131,10 @@ type Tool struct {
 	// ServerSchema is the input schema as the server gave it; nil if it gave
 	// none.
 	ServerSchema json.RawMessage
+	// ServerDescription is the server's own text, the end of Description: for an
+	// application that says in another way where a tool is from. It is empty if
+	// the server gives none.
+	ServerDescription string
 	// Title is the name for people, empty if the server gives none.
 	Title string
 	// OutputSchema is the schema of ToolResult.Structured as the server gave

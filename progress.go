@@ -11,9 +11,9 @@ import (
 
 // A Progress is an update of a server on a call that runs.
 type Progress struct {
-	Progress float64 // how far it is, growing, in a unit of the server's choice
-	Total    float64 // the value at the end; 0 if the server does not say
-	Message  string  // for a person; empty if the server gives none
+	Done    float64 // how far it is, growing, in a unit of the server's choice
+	Total   float64 // what Done is at the end; 0 if the server does not say
+	Message string  // for a person; empty if the server gives none
 }
 
 type progressKey struct{}

@@ -189,12 +189,12 @@ func TestProgress(t *testing.T) {
 		members string
 		want    mcp.Progress
 	}{
-		{`"progress":1`, mcp.Progress{Progress: 1}},
-		{`"progress":2.5,"total":10,"message":"half way"`, mcp.Progress{Progress: 2.5, Total: 10, Message: "half way"}},
-		{`"progress":3,"total":null,"message":7`, mcp.Progress{Progress: 3}},
-		{`"progress":4,"message":"a\u001b[1mb\u202e\udb40\udc41\ud800"`, mcp.Progress{Progress: 4, Message: "ab\uFFFD"}},
-		{`"progress":1e2,"_meta":{}`, mcp.Progress{Progress: 100}},
-		{`"progress":-1`, mcp.Progress{Progress: -1}},
+		{`"progress":1`, mcp.Progress{Done: 1}},
+		{`"progress":2.5,"total":10,"message":"half way"`, mcp.Progress{Done: 2.5, Total: 10, Message: "half way"}},
+		{`"progress":3,"total":null,"message":7`, mcp.Progress{Done: 3}},
+		{`"progress":4,"message":"a\u001b[1mb\u202e\udb40\udc41\ud800"`, mcp.Progress{Done: 4, Message: "ab\uFFFD"}},
+		{`"progress":1e2,"_meta":{}`, mcp.Progress{Done: 100}},
+		{`"progress":-1`, mcp.Progress{Done: -1}},
 	} {
 		c.say(t, progress(step.members))
 		assert.Equal(t, step.want, soon(t, updates))
@@ -223,7 +223,7 @@ func TestProgressThatSaysNothing(t *testing.T) {
 		progress(`"progress":"half"`), progress(`"progress":null`), progress(`"progress":{}`), progress(`"total":1`), progress(`"progress":1e999`),
 		`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"$TOKEN","progress":9}}`, // an echo as text counts
 	)
-	assert.Equal(t, mcp.Progress{Progress: 9}, soon(t, updates))
+	assert.Equal(t, mcp.Progress{Done: 9}, soon(t, updates))
 	c.finish(t)
 	require.NoError(t, soon(t, ended))
 	assert.Empty(t, updates)
@@ -243,10 +243,10 @@ func TestProgressIsCoalesced(t *testing.T) {
 	}
 	assert.Empty(t, entered)
 	gate <- struct{}{}
-	assert.Equal(t, mcp.Progress{Progress: 4}, soon(t, entered))
+	assert.Equal(t, mcp.Progress{Done: 4}, soon(t, entered))
 	c.say(t, progress(`"progress":5`), progress(`"progress":6`))
 	close(gate)
-	assert.Equal(t, mcp.Progress{Progress: 6}, soon(t, entered))
+	assert.Equal(t, mcp.Progress{Done: 6}, soon(t, entered))
 	c.finish(t)
 	require.NoError(t, soon(t, ended))
 	assert.Empty(t, entered)
@@ -271,7 +271,7 @@ func TestLastProgress(t *testing.T) {
 		for len(updates) > 0 {
 			last = <-updates
 		}
-		assert.Equal(t, mcp.Progress{Progress: 2}, last)
+		assert.Equal(t, mcp.Progress{Done: 2}, last)
 		c.say(t, progress(`"progress":3`))
 		require.Empty(t, updates)
 	}
@@ -551,7 +551,7 @@ func TestProgressOverHTTP(t *testing.T) {
 				ended <- result
 			}()
 			for i := range 3 {
-				assert.Equal(t, mcp.Progress{Progress: float64(i + 1), Total: 3, Message: "step"}, soon(t, updates))
+				assert.Equal(t, mcp.Progress{Done: float64(i + 1), Total: 3, Message: "step"}, soon(t, updates))
 				next <- struct{}{}
 			}
 			assert.Equal(t, content("blue"), said(soon(t, ended)))

@@ -18,14 +18,14 @@ import (
 
 const stepListing = "listing tools"
 
-// ToolsChanged returns a channel that receives after the server announced that
-// its tools have changed, once however often it did since the last receive.
-// RefreshTools then gets the new list. The channel is the same for the
+// ToolsChanged returns a channel that receives after a server on stdio announced
+// that its tools have changed, and over HTTP, where announcements are not
+// watched, after a session was renewed: once, however often since the last
+// receive. RefreshTools then gets the new list. The channel is the same for the
 // connection's life and is never closed: wait for Done beside it.
 //
-// Servers on stdio announce changes, up to protocol 2025-11-25. Over HTTP
-// announcements are not watched, since that takes a stream that is always
-// open; there the channel receives when a session was renewed.
+// Servers announce changes up to protocol 2025-11-25. To watch for that over
+// HTTP would take a stream that is always open.
 func (c *Connection) ToolsChanged() <-chan struct{} { return c.changed }
 
 func (c *Connection) toolsChanged() {
@@ -212,7 +212,7 @@ func (c *Connection) tools(s *session, listed []listing.Tool, last []Tool) []Too
 		*tool = Tool{
 			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
 			Server: c.name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
-			Title: t.Title, OutputSchema: t.OutputSchema,
+			ServerDescription: t.ServerDescription, Title: t.Title, OutputSchema: t.OutputSchema,
 			Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
 		}
 		tool.Handler = c.handler(s, tool, t.Plan)

@@ -51,7 +51,7 @@ func TestRealResults(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, updates)
-	assert.Equal(t, mcp.Progress{Progress: 1, Total: 4}, <-updates)
+	assert.Equal(t, mcp.Progress{Done: 1, Total: 4}, <-updates)
 }
 
 // TestRealErrors has servers that answer with a JSON-RPC error where others

@@ -406,3 +406,40 @@ func TestMembersInOtherCase(t *testing.T) {
 	assert.Equal(t, "Tool x from the MCP server test. B", tools[0].Description)
 	assert.Equal(t, `{"type":"object"}`, string(tools[0].OutputSchema))
 }
+
+// What the server says of a tool is there without what is put before it, and
+// clean; and tools are JSON, but for what calls them.
+func TestServerDescription(t *testing.T) {
+	server := stdioServer(t, "pages")
+	server.Args = []string{`{"": {"tools": [
+		{"name": "plain", "description": "Adds.\n  Twice. "},
+		{"name": "hidden", "description": "A\u001b[1mdds\udb40\udc41."},
+		{"name": "escape \u001b[1m", "description": "Adds."},
+		{"name": "said", "description": "Tool said from the MCP server test. "},
+		{"name": "empty", "description": ""},
+		{"name": "none"},
+		{"name": "number", "description": 7},
+		{"name": "\udb40\udc41", "description": ""}
+	]}}`}
+	c := connect(t, server)
+	var own []string
+	for _, tool := range c.Tools() {
+		own = append(own, tool.ServerDescription)
+		assert.True(t, strings.HasPrefix(tool.Description, "Tool "), tool.Description)
+		assert.True(t, strings.HasSuffix(tool.Description, tool.ServerDescription), tool.Description)
+		assert.NotContains(t, tool.Description, "\x1b")
+	}
+	assert.Equal(t, []string{"Adds.\n  Twice. ", "Adds.", "Adds.", "Tool said from the MCP server test. ", "", "", "", ""}, own)
+
+	encoded, err := json.Marshal(c.Tools())
+	require.NoError(t, err)
+	assert.NotContains(t, string(encoded), "Handler")
+	var decoded []mcp.Tool
+	require.NoError(t, json.Unmarshal(encoded, &decoded))
+	require.Len(t, decoded, len(own))
+	want := c.Tools()[0]
+	want.Handler, want.ServerSchema, want.OutputSchema = nil, json.RawMessage("null"), json.RawMessage("null")
+	assert.Equal(t, want, decoded[0])
+	require.NoError(t, c.RefreshTools(t.Context()))
+	assert.Equal(t, "Adds.\n  Twice. ", c.Tools()[0].ServerDescription)
+}

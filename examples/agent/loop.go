@@ -105,7 +105,7 @@ func (a *agent) callAll(ctx context.Context, tools map[string]mcp.Tool, calls []
 func (a *agent) call(ctx context.Context, tool mcp.Tool, arguments string) mcp.ToolResult {
 	a.printf("%s: started\n", tool.Name)
 	result, err := tool.Handler(mcp.WithProgress(ctx, func(p mcp.Progress) {
-		a.printf("%s: %g/%g %s\n", tool.Name, p.Progress, p.Total, p.Message)
+		a.printf("%s: %g/%g %s\n", tool.Name, p.Done, p.Total, p.Message)
 	}), json.RawMessage(arguments))
 	if err != nil {
 		result = mcp.ToolResult{Content: err.Error(), IsError: true}

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/maphash"
+	"strings"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -21,10 +22,13 @@ import (
 type Tool struct {
 	Reused int // the index in the last list of the tool that this is, unchanged; -1 for a new one. A reused one has nothing else
 
-	Name         string // that the model sees
-	ServerTool   string // the server's own
-	Title        string
-	Description  string
+	Name        string // that the model sees
+	ServerTool  string // the server's own
+	Title       string
+	Description string
+	// ServerDescription is the end of Description, what the server itself says.
+	ServerDescription string
+
 	InputSchema  json.RawMessage
 	ServerSchema json.RawMessage // nil where there is none
 	OutputSchema json.RawMessage // nil where there is none
@@ -271,7 +275,7 @@ func (l *reader) add(e *toolEntry) {
 			tool.Title = l.clean(title)
 		}
 	}
-	tool.Description = l.clean(l.describe(name, e.description))
+	tool.Description, tool.ServerDescription = l.describe(name, e.description)
 	if l.hidden > 0 {
 		l.warn("removed %s from what the server says of tool %q", text.Count(l.hidden, "invisible character"), name)
 	}
@@ -294,18 +298,26 @@ func (l *reader) selected(name string) bool {
 	return !matches(l.Leave) && keep
 }
 
-// describe puts a description together.
-func (l *reader) describe(name string, given []byte) string {
+// describe puts a description together. The server's part of it is no copy.
+func (l *reader) describe(name string, given []byte) (description, servers string) {
 	s := append(l.scratch[:0], "Tool "...)
 	s = append(s, name...)
 	s = append(s, " from the MCP server "...)
 	s = append(s, l.Server...)
 	s = append(s, ". "...)
+	start := len(s)
 	l.scratch = raw.AppendString(s, given)
-	if len(l.scratch) == len(s) {
-		return string(s[:len(s)-1]) // the server says nothing
+	if len(l.scratch) == start {
+		return l.clean(string(s[:start-1])), "" // the server says nothing
 	}
-	return string(l.scratch)
+	whole := string(l.scratch)
+	description = l.clean(whole)
+	if !strings.HasPrefix(description, whole[:start]) { // the name is not clean
+		hidden := l.hidden
+		start = len(l.clean(whole[:start]))
+		l.hidden = hidden
+	}
+	return description, description[min(start, len(description)):]
 }
 
 // normalize returns the schema as the server gave it, without white space, and

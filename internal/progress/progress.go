@@ -17,9 +17,9 @@ import (
 
 // An Update is what a server says of a call that runs.
 type Update struct {
-	Progress float64
-	Total    float64 // 0 if the server does not say
-	Message  string
+	Done    float64
+	Total   float64 // 0 if the server does not say
+	Message string
 }
 
 // lastWord is how long a call that has ended waits for its reports.
@@ -48,7 +48,7 @@ func read(params []byte) (u Update, ok bool) {
 		switch string(name) {
 		case "progress":
 			var percent bool
-			if u.Progress, percent, ok = number(value); percent && u.Total == 0 {
+			if u.Done, percent, ok = number(value); percent && u.Total == 0 {
 				u.Total = 100
 			}
 		case "total":

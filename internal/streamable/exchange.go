@@ -89,7 +89,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 			return resp, nil
 		}
 		if target, err = c.redirect(target, resp); err == nil && redirects == maxRedirects {
-			err = c.StatusError(resp.StatusCode, "", fmt.Sprintf("more than %d redirects", maxRedirects))
+			err = c.statusError(resp, nil, fmt.Sprintf("more than %d redirects", maxRedirects))
 		}
 		redirects++
 		resp.Body.Close()
@@ -138,16 +138,16 @@ func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 	status, location := statusText(resp.StatusCode), resp.Header.Get("Location")
 	to, err := from.Parse(location)
 	if location == "" || err != nil {
-		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s without a usable target", status))
+		return nil, c.statusError(resp, nil, fmt.Sprintf("the server answered %s without a usable target", status))
 	}
 	to.User, to.Fragment, to.RawFragment = nil, "", ""
 	bare := c.line(secret.BareURL(to))
 	switch {
 	case origin(to) != origin(c.URL):
-		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s to another origin, %s, which is not followed", status, bare))
+		return nil, c.statusError(resp, nil, fmt.Sprintf("the server answered %s to another origin, %s, which is not followed", status, bare))
 	case resp.StatusCode != http.StatusTemporaryRedirect && resp.StatusCode != http.StatusPermanentRedirect:
 		// The others turn a POST into a GET.
-		return nil, c.StatusError(resp.StatusCode, "", fmt.Sprintf("the server answered %s to %s, which is not followed: set the URL to that", status, bare))
+		return nil, c.statusError(resp, nil, fmt.Sprintf("the server answered %s to %s, which is not followed: set the URL to that", status, bare))
 	}
 	return to, nil
 }

@@ -138,7 +138,36 @@ func (c *Conn) failed(r *request, f *failure) error {
 	if said != "" {
 		b.WriteString(": " + said)
 	}
-	return c.StatusError(f.status, c.Quoter.Text(f.body, maxKept), b.String())
+	return c.statusError(f.resp, f.body, b.String())
+}
+
+// statusError makes the error for an answer.
+func (c *Conn) statusError(resp *http.Response, body []byte, text string) error {
+	return c.StatusError(resp.StatusCode, c.advice(resp.Header), c.Quoter.Text(body, maxKept), text)
+}
+
+const (
+	maxValues = 8       // of one header that are kept
+	maxValue  = 1 << 10 // bytes of one
+)
+
+// advice returns the headers of an answer that say what to do about it. The
+// others may be credentials, such as cookies and sessions, or are of no use.
+func (c *Conn) advice(header http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range adviceHeaders {
+		for _, value := range header[name][:min(len(header[name]), maxValues)] {
+			kept.Add(name, c.Quoter.Quote(value, maxValue))
+		}
+	}
+	return kept
+}
+
+// adviceHeaders are canonical names. Those of rate limits are no standard yet.
+var adviceHeaders = []string{
+	"Retry-After", "Www-Authenticate", "Proxy-Authenticate", "Allow", "Content-Type", "Date",
+	"Ratelimit", "Ratelimit-Limit", "Ratelimit-Policy", "Ratelimit-Remaining", "Ratelimit-Reset",
+	"X-Ratelimit-Limit", "X-Ratelimit-Remaining", "X-Ratelimit-Reset", "Request-Id", "X-Request-Id",
 }
 
 func statusText(status int) string {

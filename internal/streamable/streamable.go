@@ -71,8 +71,9 @@ type Config struct {
 	OnEnd      func(error)       // called once if the server ends the connection for good
 	Pending    *rpc.Pending
 	Auth       Authorizer // nil for none
-	// StatusError makes the error for an answer that is none to the call.
-	StatusError func(status int, body, text string) error
+	// StatusError makes the error for an answer that is none to the call. All
+	// that it gets may be shown.
+	StatusError func(status int, header http.Header, body, text string) error
 }
 
 // A Conn is the connection to one server.
