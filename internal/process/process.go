@@ -40,7 +40,7 @@ func Start(cmd *exec.Cmd) (_ *Process, ours Pipes, err error) {
 	}()
 	open := func() (r, w *os.File) {
 		if err == nil {
-			r, w, err = os.Pipe()
+			r, w, err = pipe()
 		}
 		return r, w
 	}

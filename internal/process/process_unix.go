@@ -7,10 +7,13 @@ package process
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A Process is a started server together with all that it starts. It leads a
@@ -62,6 +65,43 @@ func launch(cmd *exec.Cmd, ours Pipes) (*Process, error) {
 	}
 	pid := cmd.Process.Pid
 	return &Process{command: cmd, pid: pid, killed: make(chan struct{}), tree: newTree(pid, ours)}, nil
+}
+
+// pipe returns a pipe whose ends have numbers above 2. A host that has closed a
+// standard stream would else give its number away, and write there what is not
+// meant for a server; and Go ends a program whose write to 1 or 2 finds no
+// reader (package os/signal, SIGPIPE).
+func pipe() (r, w *os.File, err error) {
+	if r, w, err = os.Pipe(); err != nil {
+		return nil, nil, err
+	}
+	r, errR := lift(r)
+	w, errW := lift(w)
+	if err := errors.Join(errR, errW); err != nil {
+		r.Close()
+		w.Close()
+		return nil, nil, err
+	}
+	return r, w, nil
+}
+
+// lift returns the file with a number above 2.
+func lift(file *os.File) (*os.File, error) {
+	conn, err := file.SyscallConn()
+	if err != nil {
+		return file, err
+	}
+	lifted, failed := -1, error(nil)
+	err = conn.Control(func(fd uintptr) {
+		if fd <= 2 {
+			lifted, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
+		}
+	})
+	if lifted == -1 {
+		return file, errors.Join(err, failed)
+	}
+	file.Close()
+	return os.NewFile(uintptr(lifted), file.Name()), nil
 }
 
 // Wait implements stdio.Process. After the signal to terminate, what is left

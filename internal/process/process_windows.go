@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -55,6 +56,8 @@ func launch(cmd *exec.Cmd, _ Pipes) (*Process, error) {
 	}
 	return &Process{command: cmd, job: job}, nil
 }
+
+func pipe() (r, w *os.File, err error) { return os.Pipe() }
 
 func newJob() (windows.Handle, error) {
 	job, err := windows.CreateJobObject(nil, nil) // not inheritable
