@@ -2,7 +2,6 @@ package oauth_test
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"net/url"
 	"runtime"
@@ -26,6 +25,21 @@ func TestOddMetadata(t *testing.T) {
 		"resource is the origin": func(w *world) { w.resource = func(m map[string]any) { m["resource"] = w.url() } },
 		"no list of methods":     func(w *world) {},
 		"odd types elsewhere":    func(w *world) { w.meta = func(m map[string]any) { m["ui_locales_supported"], m["jwks_uri"] = "en", 5 } },
+		"a list in one text": func(w *world) {
+			w.meta = func(m map[string]any) { m["code_challenge_methods_supported"] = "plain S256" }
+		},
+		"numbers for endpoints": func(w *world) {
+			w.meta = func(m map[string]any) { m["revocation_endpoint"], m["scopes_supported"] = 5, []any{1, "a"} }
+		},
+		"a page at the first place": func(w *world) {
+			w.first = func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set("Content-Type", "text/html")
+				rw.Write([]byte("<html>"))
+			}
+		},
+		"an error at the first place": func(w *world) {
+			w.first = func(rw http.ResponseWriter, _ *http.Request) { rw.WriteHeader(500) }
+		},
 		"first server is nothing": func(w *world) {
 			w.resource = func(m map[string]any) { m["authorization_servers"] = []string{"http://127.0.0.1:1", w.as.URL} }
 		},
@@ -125,13 +139,4 @@ func TestNothingLeft(t *testing.T) {
 	w.as.CloseClientConnections()
 	w.rs.CloseClientConnections()
 	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 3*time.Second, 20*time.Millisecond, "goroutines")
-}
-
-// Printing shows no secret.
-func TestPrinting(t *testing.T) {
-	c := &oauth.Client{ID: "x", Secret: "s3cr3t-value", Params: map[string]string{"a": "s3cr3t-value"}}
-	s := mcp.Server{Name: "x", URL: "https://h/mcp", Auth: c}
-	for _, text := range []string{fmt.Sprintf("%v %+v %#v %s", c, c, c, c), fmt.Sprintf("%v %+v %#v %s", s, s, s, s)} {
-		assert.NotContains(t, text, "s3cr3t")
-	}
 }

@@ -183,14 +183,18 @@ const graceTime = 2 * time.Second
 // freshen renews a token that is about to expire, or has. One that still does is
 // used all the same if the authorization server cannot be reached.
 func (c *Client) freshen(ctx context.Context, g *grant, s saved) (saved, error) {
-	how := patient{stay: true}
-	if s.valid() {
-		how.grace = min(graceTime, time.Until(s.Expiry))
-	}
-	err := c.share(ctx, g, want{sent: s.Token}, how, func(ctx context.Context) error {
+	renew := func(ctx context.Context) error {
 		_, err := c.renew(ctx, g, s.Token)
 		return err
-	})
+	}
+	how := patient{stay: true}
+	if s.valid() {
+		how.grace = graceTime
+	}
+	err := c.share(ctx, g, want{sent: s.Token}, how, renew)
+	if now := g.snapshot(); errors.Is(err, errSlow) && !now.valid() {
+		err = c.share(ctx, g, want{sent: s.Token}, patient{stay: true}, renew) // it has ended meanwhile
+	}
 	if ctx.Err() != nil {
 		return saved{}, ctx.Err()
 	}

@@ -4,6 +4,7 @@ package oauth_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -33,7 +34,9 @@ type world struct {
 	as, rs *httptest.Server
 
 	lifetime  time.Duration // of access tokens; 0 means an hour
+	kind      string        // of access tokens; empty means bearer
 	meta      func(map[string]any)
+	first     http.HandlerFunc // at the first well-known place, in place of the metadata
 	resource  func(map[string]any)
 	token     func(w http.ResponseWriter, r *http.Request) bool // before the default
 	refuse    func(w http.ResponseWriter, r *http.Request, body string) bool
@@ -116,7 +119,7 @@ func (w *world) issue(scope string) map[string]any {
 	if lifetime == 0 {
 		lifetime = time.Hour
 	}
-	return map[string]any{"access_token": access, "refresh_token": refresh, "token_type": "bearer", "expires_in": int(lifetime.Seconds())}
+	return map[string]any{"access_token": access, "refresh_token": refresh, "token_type": cmp.Or(w.kind, "bearer"), "expires_in": int(lifetime.Seconds())}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
@@ -128,7 +131,11 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 func (w *world) serveAS(rw http.ResponseWriter, r *http.Request) {
 	r.ParseForm()
 	switch r.URL.Path {
-	case "/.well-known/oauth-authorization-server":
+	case "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration":
+		if w.first != nil && strings.HasSuffix(r.URL.Path, "server") {
+			w.first(rw, r)
+			return
+		}
 		m := map[string]any{
 			"issuer": w.as.URL, "authorization_endpoint": w.as.URL + "/authorize", "token_endpoint": w.as.URL + "/token",
 			"registration_endpoint": w.as.URL + "/register", "revocation_endpoint": w.as.URL + "/revoke",
@@ -164,7 +171,7 @@ func (w *world) serveAS(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, back.String(), http.StatusFound)
 	case "/revoke":
 		w.revocations.Add(1)
-	case "/token":
+	case "/token", "/v2/token":
 		w.mu.Lock()
 		w.forms = append(w.forms, r.PostForm)
 		w.mu.Unlock()
@@ -238,6 +245,14 @@ func browse(ctx context.Context, target string) (string, error) {
 		resp.Body.Close()
 	}
 	return "", nil
+}
+
+// endGrant makes the refresh tokens so far useless, too.
+func (w *world) endGrant() {
+	w.expire()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.refresh)
 }
 
 // comeBack returns the URL at which a person would come back.
