@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/config"
+	"github.com/seed94b59a13/mcp/internal/protocol"
 )
 
 // ParseServers reads the servers of a configuration file as Claude Desktop,
@@ -137,7 +138,7 @@ func isUsual(header, value string) bool {
 	case "Content-Type":
 		usual = []string{"application/json"}
 	case "Mcp-Protocol-Version":
-		return value >= oldestVersion && value <= statelessVersion // what the server speaks is agreed on
+		return value >= protocol.Oldest && value <= protocol.Stateless // what the server speaks is agreed on
 	}
 	for part := range strings.SplitSeq(value, ",") {
 		kind, _, _ := strings.Cut(part, ";")

@@ -3,6 +3,7 @@ package mcp
 // This file starts a server and the session with it.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,7 +18,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/handshake"
 	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/patience"
-	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
@@ -32,11 +33,6 @@ const (
 	startTimeout = 60 * time.Second
 	// maxMessage bounds one message of a server, in bytes.
 	maxMessage = 64 << 20
-
-	// firstVersion is what a session on stdio asks for: many servers of that
-	// time and before hang or exit when the first request is not initialize.
-	firstVersion  = "2025-11-25"
-	oldestVersion = "2024-11-05"
 )
 
 // Connect starts the server, or reaches it by its URL, and lists its tools.
@@ -92,7 +88,9 @@ func (s *Server) startContext(ctx context.Context) (context.Context, context.Can
 
 // open starts the server, or reaches it by its URL, and lists its tools.
 func (c *Connection) open(ctx context.Context, number int) (*session, *toolList, error) {
-	version := firstVersion
+	// Many servers on stdio hang or exit when the first request is not
+	// initialize.
+	version := protocol.Newest
 	if c.config().URL != "" {
 		version = "" // over HTTP no question that a server does not know harms it
 	}
@@ -123,8 +121,8 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 		var refusal *jsonrpc.Error
 		if errors.As(err, &refusal) {
 			// The server has said why, even if it has left since.
-			instead, ok := otherVersion(refusal, version)
-			if err = c.refusal(*refusal); ok {
+			err = c.refusal(*refusal)
+			if instead, ok := otherVersion(refusal, version); ok {
 				err = refusedVersion{err, instead}
 			}
 		} else if cause := s.cause(); cause != nil {
@@ -175,18 +173,16 @@ func (c *Connection) refusal(e jsonrpc.Error) error {
 const maxRefusal = 4 << 10
 
 // otherVersion returns which version to begin with, in place of one that was
-// refused, if the server speaks any: the newest that begins with initialize, or
-// "" for those that are newer.
-func otherVersion(refusal *jsonrpc.Error, refused string) (instead string, ok bool) {
-	for value := range raw.Elements(raw.Member(refusal.Data, "supported")) {
-		if v, ok := raw.String(value); ok && v <= firstVersion && v >= oldestVersion {
-			instead = max(instead, v)
-		}
+// refused, if that is worth an attempt. What the SDK chose by itself is the
+// newest that begins with initialize.
+func otherVersion(refusal *jsonrpc.Error, version string) (instead string, ok bool) {
+	refused := cmp.Or(version, protocol.Newest)
+	words, ok := protocol.Refused(refusal, refused)
+	if !ok {
+		return "", false
 	}
-	if instead == "" {
-		return "", refused != "" && refusal.Code == sdk.CodeUnsupportedProtocolVersion
-	}
-	return instead, instead != refused
+	instead, ok = protocol.Instead(words, refused)
+	return instead, ok && instead != version
 }
 
 // start starts the program of a stdio server.

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -76,10 +77,6 @@ type Authorizer interface {
 // would open new ones all the time.
 const idleConnections = 64
 
-// statelessVersion is the first protocol version whose requests over HTTP
-// repeat arguments in headers.
-const statelessVersion = "2026-07-28"
-
 // reach prepares the connection to a server with a URL. It sends nothing yet.
 func (c *Connection) reach(s *session) (transport, error) {
 	target, err := url.Parse(c.config().URL)
@@ -129,5 +126,5 @@ func (c *Connection) reach(s *session) (transport, error) {
 
 // repeatsArguments reports whether calls repeat arguments in headers.
 func (c *Connection) repeatsArguments(s *session) bool {
-	return c.config().URL != "" && s.info.Protocol >= statelessVersion
+	return c.config().URL != "" && s.info.Protocol >= protocol.Stateless
 }

@@ -6,6 +6,7 @@ package mcp_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -201,6 +202,56 @@ func init() {
 				return
 			}
 			p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":` + refusedVersion + "}\n")
+		}
+		p.Serve()
+	}
+}
+
+// Servers say in many ways which versions they speak, or do not say it.
+func TestVersionsInOtherWords(t *testing.T) {
+	h := newWeb(t)
+	for _, test := range []struct{ refusal, speaks string }{
+		{`{"code":-32602,"message":"Unsupported protocolVersion 2025-11-25","data":{"supportedVersions":["2025-06-18","2024-11-05"]}}`, "2025-06-18"},
+		{`{"code":-32602,"message":"Unsupported protocol version: 2025-11-25. Supported: 2024-11-05"}`, "2024-11-05"},
+		{`{"code":-32602,"message":"Unsupported protocol version","data":"supported versions: 2025-06-18, 2024-11-05"}`, "2025-06-18"},
+		{`{"code":-32600,"message":"Unsupported protocol version"}`, "2024-11-05"},
+		{`{"code":-32602,"message":"Invalid params"}`, "2024-11-05"},
+	} {
+		for kind, status := range map[string]int{"stdio": 0, "status 200": 200, "status 400": 400} {
+			t.Run(kind+" "+test.refusal, func(t *testing.T) {
+				server := stdioServer(t, "speaks one version")
+				server.Args = []string{test.speaks, test.refusal}
+				if status != 0 {
+					if status == 400 && !strings.Contains(strings.ToLower(test.refusal), "protocol") {
+						t.Skip("a 400 without a word about versions may be anything")
+					}
+					server = h.server()
+					h.now("initialize", func(a *asking) {
+						if a.Params.ProtocolVersion == test.speaks {
+							a.pass()
+							return
+						}
+						a.w.Header().Set("Content-Type", "application/json")
+						a.w.WriteHeader(status)
+						io.WriteString(a.w, `{"jsonrpc":"2.0","id":`+string(a.ID)+`,"error":`+test.refusal+`}`)
+					})
+				}
+				c := connect(t, server)
+				works(t, c)
+				assert.Equal(t, test.speaks, c.Info().Protocol)
+			})
+		}
+	}
+}
+
+func init() {
+	servers["speaks one version"] = func(p *mcptest.Peer) {
+		p.On["initialize"] = func(r mcptest.Request) {
+			if r.Params.ProtocolVersion == os.Args[1] {
+				p.Reply(r, strings.ReplaceAll(p.Initialize, "$VERSION", os.Args[1]))
+				return
+			}
+			p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":` + os.Args[2] + "}\n")
 		}
 		p.Serve()
 	}

@@ -13,6 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
@@ -59,10 +60,10 @@ func requestMeta(ctx context.Context) ([]byte, error) {
 	return members, nil
 }
 
-// protocolMeta returns the metadata that each request has from statelessVersion
+// protocolMeta returns the metadata that each request has from protocol.Stateless
 // on (SEP-2575), as members of a JSON object.
 func protocolMeta(version string, client *sdk.Implementation) (members []byte) {
-	if version < statelessVersion {
+	if version < protocol.Stateless {
 		return nil
 	}
 	info, _ := json.Marshal(client) // two strings

@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/listing"
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 )
@@ -194,7 +195,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	if list != last.List {
 		now.tools = c.tools(s, tools, last.tools)
 	}
-	if s.info.Protocol < statelessVersion {
+	if s.info.Protocol < protocol.Stateless {
 		now.read = time.Time{} // the member means nothing there
 	}
 	return now, nil

@@ -361,7 +361,12 @@ func TestServersWithoutTools(t *testing.T) {
 		want       []string
 	}{
 		"no tools capability":    {`{"protocolVersion":"2025-06-18","capabilities":{"prompts":{}}` + info + `}`, nil, []string{}},
-		"empty capabilities":     {`{"protocolVersion":"2025-06-18","capabilities":{}` + info + `}`, nil, []string{}},
+		"resources alone":        {`{"protocolVersion":"2025-06-18","capabilities":{"tools":null,"resources":{}}` + info + `}`, nil, []string{}},
+		"empty capabilities":     {`{"protocolVersion":"2025-06-18","capabilities":{}` + info + `}`, nil, []string{"asked"}},
+		"null tools":             {`{"protocolVersion":"2025-06-18","capabilities":{"tools":null}` + info + `}`, nil, []string{"asked"}},
+		"other capabilities":     {`{"protocolVersion":"2025-06-18","capabilities":{"logging":{},"prompts":null}` + info + `}`, nil, []string{"asked"}},
+		"another case":           {`{"protocol_version":"2025-06-18","Capabilities":{"Tools":{},"Prompts":{}},"server_info":{"name":"x"}}`, nil, []string{"asked"}},
+		"none, and none to list": {`{"protocolVersion":"2025-06-18","capabilities":{}` + info + `}`, []string{"refuse"}, []string{}},
 		"no capabilities":        {`{"protocolVersion":"2025-06-18"` + info + `}`, nil, []string{"asked"}},
 		"null capabilities":      {`{"protocolVersion":"2025-06-18","capabilities":null` + info + `}`, nil, []string{"asked"}},
 		"odd capabilities":       {`{"protocolVersion":"2025-06-18","capabilities":{"tools":true,"logging":7}` + info + `}`, nil, []string{"asked"}},

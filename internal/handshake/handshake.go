@@ -133,9 +133,14 @@ func (c *conn) Write(ctx context.Context, message jsonrpc.Message) error {
 
 // about returns how the server calls itself.
 func about(result []byte) (info Info) {
-	server := raw.Member(result, "serverInfo")
-	if raw.Null(server) { // protocol 2026-07-28
-		server = raw.Member(raw.Member(result, "_meta"), sdk.MetaKeyServerInfo)
+	var server []byte
+	for name, value := range raw.Members(result) {
+		switch {
+		case raw.Named(name, "serverInfo"):
+			server = value
+		case server == nil && string(name) == "_meta": // protocol 2026-07-28
+			server = raw.Member(value, sdk.MetaKeyServerInfo)
+		}
 	}
 	for name, value := range raw.Members(server) {
 		text, ok := raw.String(value)
@@ -156,40 +161,53 @@ func about(result []byte) (info Info) {
 
 // plain returns what the SDK needs of a result, in the types it expects: a
 // server whose serverInfo.version is a number is a server all the same.
-// Capabilities name tools unless the server declared others without it.
+// Capabilities name tools unless the server declared others without it: many do
+// not declare them at all.
 func (c *conn) plain(result []byte) []byte {
-	out, capabilities := []byte(`{`), `{"tools":{}}`
+	out, tools := []byte(`{`), true
 	for name, value := range raw.Members(result) {
-		switch string(name) {
-		case "protocolVersion":
-			if !raw.IsString(value) {
-				continue
-			}
+		known := ""
+		switch {
+		case raw.Named(name, "protocolVersion") && raw.IsString(value):
+			known = "protocolVersion"
 			// No version is long, and the SDK quotes one that it does not know.
 			if text, _ := raw.String(value); len(text) > maxVersion {
 				value = raw.AppendQuote(nil, c.quoter.Quote(text, maxVersion))
 			}
-		case "instructions":
-			if !raw.IsString(value) {
-				continue
-			}
-		case "supportedVersions":
-			if value[0] != '[' {
-				continue
-			}
-			value = versions(value)
-		case "capabilities":
-			if value[0] == '{' && raw.Null(raw.Member(value, "tools")) {
-				capabilities = `{}`
-			}
-			continue
-		default:
+		case raw.Named(name, "instructions") && raw.IsString(value):
+			known = "instructions"
+		case raw.Named(name, "supportedVersions") && value[0] == '[':
+			known, value = "supportedVersions", versions(value)
+		case raw.Named(name, "capabilities"):
+			tools = mayHaveTools(value)
+		}
+		if known != "" {
+			out = raw.AppendQuote(out, known)
+			out = append(append(append(out, ':'), raw.Repair(value)...), ',')
+		}
+	}
+	if tools {
+		return append(out, `"capabilities":{"tools":{}}}`...)
+	}
+	return append(out, `"capabilities":{}}`...)
+}
+
+// mayHaveTools reports whether a server with such capabilities is asked for
+// tools: not one that declared prompts or resources alone.
+func mayHaveTools(capabilities []byte) bool {
+	others := false
+	for name, value := range raw.Members(capabilities) {
+		if raw.Null(value) || string(value) == "false" {
 			continue
 		}
-		out = raw.AppendQuote(out, string(name))
-		out = append(append(append(out, ':'), raw.Repair(value)...), ',')
+		switch {
+		case raw.Named(name, "tools"):
+			return true
+		case raw.Named(name, "prompts"), raw.Named(name, "resources"):
+			others = true
+		}
 	}
-	return append(append(append(out, `"capabilities":`...), capabilities...), '}')
+	return !others
 }
 
 // versions keeps the strings of a list.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
@@ -185,7 +186,7 @@ func (c *Conn) header(method string, s session, r *request) http.Header {
 	if s.version != "" {
 		set("Mcp-Protocol-Version", s.version)
 	}
-	if s.version < statelessVersion || r.method == "" {
+	if s.version < protocol.Stateless || r.method == "" {
 		return header
 	}
 	set("Mcp-Method", r.method)

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
@@ -42,14 +43,21 @@ func (c *Conn) classify(s session, r *request, f *failure) outcome {
 		return answered
 	case s.id != "" && !r.renewed && f.losesSession(tool):
 		return sessionLost
-	case !r.reversioned && r.method != methodDiscover && f.refusesVersion(tool):
-		switch f.version = named(f.body, cmp.Or(s.version, r.version)); {
+	case !r.reversioned && r.method != methodDiscover && f.refusesVersion(r):
+		refused := cmp.Or(s.version, r.version)
+		f.version = protocol.Named(f.body, refused)
+		if r.method == methodInitialize { // which may be a guess
+			f.version, _ = protocol.Instead(f.body, refused)
+		}
+		switch {
 		case f.version != "":
 			return versionRefused
 		case r.method == methodInitialize:
 			return noVersion
 		}
 		return failed
+	case r.reversioned && r.method == methodInitialize && f.refusesVersion(r):
+		return noVersion
 	case f.answer != nil && f.speaksAsServer() && r.method != methodInitialize:
 		return answered
 	case s.id == "" && f.status == http.StatusGone && r.method != methodDiscover && c.hasBegun():
@@ -184,11 +192,16 @@ var refusedVersions = []string{
 // refusesVersion reports whether the protocol version was refused, and the
 // request unread. What is not a tool call may be sent again whenever a version
 // is the matter.
-func (f *failure) refusesVersion(tool bool) bool {
+func (f *failure) refusesVersion(r *request) bool {
 	if f.status != http.StatusBadRequest {
 		return false
 	}
-	if tool {
+	if r.method == methodInitialize && !raw.Null(f.message.Error) {
+		e := rpc.ParseError(f.message.Error)
+		_, ok := protocol.Refused(&e, r.version)
+		return ok
+	}
+	if r.method == methodCallTool {
 		return f.answer == nil && slices.ContainsFunc(refusedVersions, func(start string) bool { return strings.HasPrefix(f.says(), start) })
 	}
 	return !f.meansIt(sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) &&

@@ -7,25 +7,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/patience"
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
-	// statelessVersion is the first version without sessions, whose requests
-	// name themselves in their headers.
-	statelessVersion = "2026-07-28"
-	sessionHeader    = "Mcp-Session-Id"
+	sessionHeader = "Mcp-Session-Id"
 )
-
-// versions are those that begin with initialize, the newest first.
-var versions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // A session is what the requests of one session have in common.
 type session struct {
@@ -78,7 +72,7 @@ func (c *Conn) began(r *request, answer rpc.Response) {
 			}
 		}
 	case methodInitialize:
-		version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
+		version := protocol.Agreed(answer.Result)
 		c.mu.Lock()
 		c.session = session{id: r.session, version: version}
 		c.initialize = r.call.Params
@@ -178,17 +172,6 @@ func (c *Conn) hasBegun() bool {
 	return c.initialize != nil || c.session.version != ""
 }
 
-// named returns the newest version that text names besides the refused one.
-func named(text []byte, refused string) string {
-	i := slices.IndexFunc(versions, func(v string) bool {
-		return v != refused && bytes.Contains(text, []byte(v))
-	})
-	if i < 0 {
-		return ""
-	}
-	return versions[i]
-}
-
 // A renewal is the attempt to begin a new session in place of a lost one.
 type renewal struct {
 	request request       // stands for it among those that run
@@ -280,8 +263,8 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 		}
 		return session{}, errors.New(c.line(e.Message))
 	}
-	version, _ := raw.String(raw.Member(answer.Result, "protocolVersion"))
-	if !slices.Contains(versions, version) {
+	version := protocol.Agreed(answer.Result)
+	if !protocol.Initializes(version) {
 		return session{}, c.refused(fmt.Errorf("unsupported protocol version: %q", c.line(version)))
 	}
 	s := session{id: r.session, version: version}
