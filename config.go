@@ -93,9 +93,15 @@ func configured(e config.Entry, base []string) (_ Server, notes []string, err er
 	case s.Command != "":
 		s.Env = lastOfEach(append(slices.Clip(base), s.Env...))
 	case s.URL != "":
-		// Other applications ignore what is for a program.
-		if len(s.Args)+len(s.Env) > 0 {
-			notes = append(notes, "left out args and env, which a server with a url does not get")
+		// Other applications ignore what is for a program. An env often has a key
+		// that its writer takes for that of the server.
+		for _, field := range []struct {
+			name string
+			set  bool
+		}{{"args", len(s.Args) > 0}, {"env", len(s.Env) > 0}} {
+			if field.set {
+				notes = append(notes, fmt.Sprintf("left out %s, which a server with a url does not get", field.name))
+			}
 		}
 		s.Args, s.Env, s.Dir = nil, nil, ""
 	}

@@ -221,7 +221,7 @@ func TestConfigEntries(t *testing.T) {
 		`"a": {"url": "${FTP}"}`:                                           {errs: invalid(`URL must begin with http:// or https://`)},
 		`"a": {"url": "http://a", "headers": {"X": "${LINE}", "b c": ""}}`: {errs: invalid(`Headers: the value of "X" has a character that a header cannot have; Headers: "b c" is not a header name`)},
 		`"a": {"url": "http://a", "env": {"A": "hush"}, "cwd": "/"}`: {
-			servers: []mcp.Server{{Name: "a", URL: "http://a"}}, errs: []string{`mcp server "a": left out args and env, which a server with a url does not get`},
+			servers: []mcp.Server{{Name: "a", URL: "http://a"}}, errs: []string{`mcp server "a": left out env, which a server with a url does not get`},
 		},
 		`"a": {"command": "c", "cwd": "testdata/none"}`: { // no file is looked at: Connect tells
 			servers: []mcp.Server{{Name: "a", Command: "c", Env: []string{"PATH=/usr/bin"}, Dir: "testdata/none"}},
@@ -255,6 +255,68 @@ func TestConfigEntries(t *testing.T) {
 		assert.Equal(t, want.errs, errorLines(err), in)
 		assert.NotContains(t, fmt.Sprint(err), "hush", in)
 		assert.Equal(t, strings.Contains(fmt.Sprint(err), "invalid server"), errors.Is(err, mcp.ErrInvalidServer), in)
+	}
+}
+
+// Entries as they were reported to have cost their server.
+func TestConfigReports(t *testing.T) {
+	setHost(t, nil)
+	env := func(variables ...string) []string { return append([]string{}, variables...) }
+	for in, want := range map[string]struct {
+		servers []mcp.Server
+		errs    []string
+	}{
+		// Headers that the protocol sets.
+		`"a": {"type": "http", "url": "https://a", "headers": {"Content-Type": "application/json; charset=utf-8", "Accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18", "Authorization": "Bearer abc"}}`: {
+			servers: []mcp.Server{{Name: "a", URL: "https://a", Headers: map[string]string{"Authorization": "Bearer abc"}}},
+		},
+		`"a": {"url": "https://a", "headers": {"accept": "*/*", "CONTENT-TYPE": "APPLICATION/JSON"}}`: {
+			servers: []mcp.Server{{Name: "a", URL: "https://a"}},
+		},
+		`"a": {"url": "https://a", "headers": {"Accept": "text/html", "MCP-Protocol-Version": "2.0", "Mcp-Session-Id": "s3cret", "Host": "b", "X": "y"}}`: {
+			servers: []mcp.Server{{Name: "a", URL: "https://a", Headers: map[string]string{"X": "y"}}},
+			errs: []string{
+				`mcp server "a": left out the header "Accept", which the protocol sets`,
+				`mcp server "a": left out the header "Host", which the protocol sets`,
+				`mcp server "a": left out the header "MCP-Protocol-Version", which the protocol sets`,
+				`mcp server "a": left out the header "Mcp-Session-Id", which the protocol sets`,
+			},
+		},
+
+		// What other applications pass over.
+		`"a": {"type": "http", "url": "https://a", "env": {"API_KEY": "1"}}`: {
+			servers: []mcp.Server{{Name: "a", URL: "https://a"}},
+			errs:    []string{`mcp server "a": left out env, which a server with a url does not get`},
+		},
+		`"b": {"command": "c", "headers": {"Accept": "application/json"}}, "c": {"type": "local", "command": "c", "tools": ["*"]}, "d": {"url": "https://d/sse", "httpUrl": "https://d/mcp"}, "e": {"baseUrl": "https://e"}`: {
+			servers: []mcp.Server{{Name: "b", Command: "c", Env: env()}, {Name: "c", Command: "c", Env: env()}, {Name: "d", URL: "https://d/mcp"}, {Name: "e", URL: "https://e"}},
+		},
+
+		// Variables without braces.
+		`"a": {"httpUrl": "https://a", "headers": {"Authorization": "Bearer $DEMO_TOKEN"}}, "b": {"command": "c", "env": {"DEMO_TOKEN": "$DEMO_TOKEN"}, "args": ["$DEMO_TOKEN"]}`: {
+			servers: []mcp.Server{
+				{Name: "a", URL: "https://a", Headers: map[string]string{"Authorization": "Bearer s3cret"}},
+				{Name: "b", Command: "c", Env: env("DEMO_TOKEN=s3cret"), Args: []string{"s3cret"}},
+			},
+		},
+		`"b": {"command": "c", "env": {"DEMO_TOKEN": "$DEMO_TOKEN"}, "args": ["$DEMO_TOKEN"]}`: {
+			servers: []mcp.Server{{Name: "b", Command: "c", Env: env("DEMO_TOKEN=s3cret"), Args: []string{"$DEMO_TOKEN"}}},
+		},
+
+		// One bad entry.
+		`"a": {"url": "http://a"}, "b": {"type": "http", "serverUrl": "http://b"}, "c": {"command": "", "type": "http", "url": "http://c"}, "d": {"type": "http", "url": 7}, "e": {"type": "streamable-http", "url": "http://e", "alwaysAllow": []}`: {
+			servers: []mcp.Server{{Name: "a", URL: "http://a"}, {Name: "b", URL: "http://b"}, {Name: "c", URL: "http://c"}, {Name: "e", URL: "http://e"}},
+			errs:    []string{`mcp server "d": invalid server: url must be a string`},
+		},
+		`"a": {"url": "http://a", "bearer_token_env_var": "DEMO_TOKEN"}, "b": {"command": "c", "bearer_token_env_var": "DEMO_TOKEN"}`: {
+			servers: []mcp.Server{{Name: "a", URL: "http://a", BearerToken: "s3cret"}},
+			errs:    []string{`mcp server "b": invalid server: BearerToken is for a URL, not for a Command`},
+		},
+	} {
+		servers, err := mcp.ParseServers([]byte(`{"mcpServers": {`+in+`}}`), lookupIn(map[string]string{"DEMO_TOKEN": "s3cret"}))
+		assert.Equal(t, want.servers, servers, in)
+		assert.Equal(t, want.errs, errorLines(err), in)
+		assert.NotContains(t, fmt.Sprint(err), "s3cret", in)
 	}
 }
 

@@ -130,7 +130,9 @@ type hosts struct {
 	direct bool // opencode or Crush
 }
 
+// servers reads an object with servers, or a list of them.
 func (f *file) servers(name string, value []byte, from hosts) {
+	// A file is of one application: what one entry tells of it holds for all.
 	for _, server := range raw.Members(value) {
 		f.gemini = f.gemini || isGemini(server)
 	}
@@ -154,6 +156,7 @@ func (f *file) servers(name string, value []byte, from hosts) {
 	}
 }
 
+// fail tells of something that is not about one server.
 func (f *file) fail(format string, args ...any) {
 	f.entries = append(f.entries, Entry{Err: fmt.Errorf("mcp config: "+format, args...)})
 }
@@ -161,7 +164,7 @@ func (f *file) fail(format string, args ...any) {
 // isGemini reports whether an entry has a member that only Gemini CLI and what
 // descends from it writes.
 func isGemini(server []byte) bool {
-	for _, name := range []string{"httpUrl", "trust", "includeTools", "excludeTools", "authProviderType"} {
+	for _, name := range []string{"httpUrl", "trust", "excludeTools", "authProviderType"} {
 		if raw.Member(server, name) != nil {
 			return true
 		}
@@ -169,6 +172,8 @@ func isGemini(server []byte) bool {
 	return false
 }
 
+// add reads one server. It leaves out those that are disabled without a word:
+// whoever wrote the file knows.
 func (f *file) add(key string, value []byte, from hosts) {
 	e := entry{Entry: Entry{Key: key, Name: serverName(key)}, file: f, from: from, fields: map[string][]byte{}, excluded: map[string]bool{}}
 	e.collect(value)
@@ -218,6 +223,7 @@ func serverName(key string) string {
 	return name[:min(len(name), maxName-1-hashLength)] + "-" + hex.EncodeToString(sum[:])[:hashLength]
 }
 
+// endsInHash reports whether a name could be one that serverName has made.
 func endsInHash(name string) bool {
 	at := len(name) - hashLength
 	return at >= 1 && name[at-1] == '-' && strings.Trim(name[at:], "0123456789abcdef") == ""

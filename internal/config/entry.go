@@ -62,6 +62,8 @@ func (e *entry) collect(object []byte) {
 	}
 }
 
+// set takes one member. Null says what a missing member says: people write it
+// to fall back to the default.
 func (e *entry) set(name string, value []byte) {
 	if raw.Null(value) {
 		value = nil
@@ -75,7 +77,8 @@ func (e *entry) set(name string, value []byte) {
 // member returns the value of a member, nil where it is missing or null.
 func (e *entry) member(name string) []byte { return e.fields[name] }
 
-// is reports whether a member is the boolean that is wanted.
+// is reports whether a member is the boolean that is wanted. A text is a fault:
+// "false" is true in the languages of some applications.
 func (e *entry) is(name, want string) bool {
 	value := string(e.member(name))
 	if value != "" && value != "true" && value != "false" {
@@ -84,6 +87,9 @@ func (e *entry) is(name, want string) bool {
 	return value == want
 }
 
+// disabled reports whether the entry is turned off, in the words of any
+// application. It is looked at before the rest is read, since what is turned off
+// need not be right: its variables are not even looked up.
 func (e *entry) disabled() (disabled bool) {
 	for _, name := range e.names {
 		switch plainName(name) {
@@ -96,7 +102,8 @@ func (e *entry) disabled() (disabled bool) {
 	return disabled
 }
 
-// read fills the Entry.
+// read fills the Entry. It goes on after a fault, so that all of them are told
+// at once, and what is wrong is not told once more by a check that comes later.
 func (e *entry) read(value []byte) {
 	if value[0] != '{' {
 		e.fault("it must be an object")
@@ -120,6 +127,8 @@ func (e *entry) read(value []byte) {
 	for _, name := range []string{"headers", "http_headers", "httpHeaders", "customHeaders"} {
 		e.pairs(name, e.addHeader)
 	}
+	// The members above have names that are a part of the format, and are only
+	// read as they are. All others are found under any spelling.
 	for _, name := range e.names {
 		if value := e.member(name); value != nil {
 			e.other(name, value)
@@ -150,6 +159,8 @@ func (e *entry) command() {
 	}
 }
 
+// addEnv takes a variable. NUL would end it early, and os/exec refuses it with
+// an error that shows the value.
 func (e *entry) addEnv(name, value string) {
 	visible, _, cut := strings.Cut(name, "=") // behind it may be a secret
 	if name == "" || cut || strings.ContainsRune(name+value, 0) {
@@ -158,6 +169,7 @@ func (e *entry) addEnv(name, value string) {
 	e.Env = append(e.Env, name+"="+value)
 }
 
+// addHeader takes a header. Whether it is one is for Server to say.
 func (e *entry) addHeader(name, value string) {
 	if e.Headers == nil {
 		e.Headers = map[string]string{}
@@ -166,7 +178,9 @@ func (e *entry) addHeader(name, value string) {
 }
 
 // checkTransport checks a member that names the transport. Most files have
-// none: command or url tell which it is.
+// none: command or url tell which it is. A transport that is not supported is
+// refused here, where its name is known: tried all the same, the server would
+// answer with a status that nobody understands.
 func (e *entry) checkTransport(member string) {
 	value := e.member(member)
 	name, ok := raw.String(value)
@@ -225,6 +239,7 @@ func (e *entry) first(names ...string) string {
 	return ""
 }
 
+// text returns a member that must be a text.
 func (e *entry) text(name string) string {
 	value := e.member(name)
 	if value == nil {
@@ -252,11 +267,12 @@ func (e *entry) pairs(name string, pair func(name, value string)) {
 }
 
 // value returns the text of a field with its variables replaced. Numbers and
-// booleans are what is written.
+// booleans are what is written: a port is often no text, and the digits are
+// what the program should see. bare is for [entry.expand].
 func (e *entry) value(field string, value []byte, bare bool) string {
 	s, isString := raw.String(value)
 	switch {
-	case !utf8.Valid(value):
+	case !utf8.Valid(value): // raw.String would put U+FFFD there, and a path or key would be another one
 		e.fault("%s must be UTF-8", field)
 	case value[0] == '{', value[0] == '[', value[0] == 'n':
 		e.fault("%s must be a string", field)

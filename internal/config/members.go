@@ -30,14 +30,17 @@ var (
 		"blocktools", "forbiddentools", "ignoretools", "ignoredtools", "hiddentools", "alwaysdeny", "neverallow",
 		"toolblocklist", "toolsblocklist", "tooldenylist", "toolblacklist", "disabledautoapprovetools",
 	}
+
 	// restrictive are parts of names that no list above has. What has one of
 	// them may keep a server from something, and is not passed over.
 	restrictive = []string{
 		"tool", "allow", "deny", "denied", "approv", "permission", "restrict", "exclude", "include", "filter", "block", "whitelist",
 		"blacklist", "forbid", "readonly", "sandbox", "policy",
 	}
+
 	// harmless are names with such a part that say how a tool is shown.
 	harmless = []string{"toolprefix", "toolnameprefix", "toolsprefix", "toolaliases", "tooldescriptions", "toolcount", "includeinstructions"}
+
 	// credentials begin what only an Authorizer can do.
 	credentials = []string{
 		"oauth", "auth", "authentication", "authorization", "authprovidertype", "authprovider", "authtype", "apikey", "token", "accesstoken",
@@ -81,6 +84,9 @@ func (e *entry) other(name string, value []byte) {
 	}
 }
 
+// isRestrictive reports whether a name sounds like a restriction. New ones are
+// invented all the time, and one that is passed over is worse than one that is
+// told of in vain.
 func isRestrictive(plain string) bool {
 	part := func(part string) bool { return strings.Contains(plain, part) }
 	return slices.ContainsFunc(restrictive, part) && !slices.Contains(harmless, plain)
@@ -116,7 +122,8 @@ func (e *entry) named(field string, value []byte) string {
 	return text
 }
 
-// passOn gives the program variables of the host.
+// passOn gives the program variables of the host, which the entry only names.
+// They come from lookup as all others do, not from the environment.
 func (e *entry) passOn(field string, value []byte) {
 	if value[0] != '[' {
 		e.fault("%s must be an array", field)
@@ -181,7 +188,9 @@ func (e *entry) both(name string, other []string) {
 }
 
 // list returns the names of tools that a value has. In an object they are the
-// members, and those that are false or not enabled are excluded.
+// members, and those that are false or not enabled are excluded. A pattern of
+// another kind than Server.Tools has is a fault: taken for a name it would match
+// nothing, and what it excludes would be there.
 func (e *entry) list(name string, value []byte) (names []string, isMap bool) {
 	take := func(value []byte) {
 		tool, ok := raw.String(value)
@@ -272,6 +281,7 @@ func (e *entry) timeout(name, plain string, value []byte) {
 	e.limit(name, plain, value)
 }
 
+// limit takes one time, as what its name says.
 func (e *entry) limit(name, plain string, value []byte) {
 	limit, ok := e.duration(name, plain, value)
 	if !ok || limit == 0 {
@@ -293,6 +303,8 @@ func (e *entry) limit(name, plain string, value []byte) {
 	}
 }
 
+// maxTimeout is far beyond what anyone waits for, and far below where a
+// time.Duration ends.
 const maxTimeout = 365 * 24 * time.Hour
 
 // duration reads a time. Its unit is that of its name, or else that of the

@@ -23,7 +23,10 @@ type rules struct {
 // maxRules bounds the rules that are tried on each server.
 const maxRules = 1000
 
-// restrict reads the rules of a file.
+// restrict reads the rules of a file. They stand beside the servers, before or
+// after them, so they are read first. A rule whose form is not known makes a
+// fault of each server that it could be about: to pass it over would give a
+// model what a person has forbidden.
 func (f *file) restrict(object []byte) {
 	r := &f.rules
 	r.not = map[string]bool{}
@@ -33,7 +36,8 @@ func (f *file) restrict(object []byte) {
 				continue
 			}
 			switch name := prefix + string(name); name {
-			case "mcp.allowed", "allowMCPServers", "allowedMcpServers":
+			case "mcp.allowed", // Gemini CLI, today and before, and Claude Code
+				"allowMCPServers", "allowedMcpServers":
 				if r.only == nil {
 					r.only = map[string]bool{}
 				}
@@ -42,9 +46,9 @@ func (f *file) restrict(object []byte) {
 				r.keys(r.not, name, value)
 			case "tools":
 				r.tools(value)
-			case "permission":
+			case "permission": // opencode
 				r.deny(value, `"deny"`)
-			case "permissions":
+			case "permissions": // Claude Code; what it says of other tools begins otherwise
 				for value := range raw.Elements(raw.Member(value, "deny")) {
 					if rule, ok := raw.String(value); ok {
 						r.denied = append(r.denied, rule)
@@ -55,6 +59,8 @@ func (f *file) restrict(object []byte) {
 	}
 	read("", object)
 	read("mcp.", raw.Member(object, "mcp"))
+	// Each is tried on each server: with as many of both as fit into a file that
+	// would take minutes.
 	if len(r.agent)+len(r.patterns)+len(r.denied) > maxRules {
 		*r = rules{only: r.only, not: r.not, unknown: append(r.unknown, "a list of rules")}
 	}
@@ -88,7 +94,9 @@ func (r *rules) tools(value []byte) {
 	}
 }
 
-// deny takes the patterns that have a value.
+// deny takes the patterns that have a value. What allows is not needed: it
+// could only take back what another pattern denies, and to deny too much is on
+// the safe side.
 func (r *rules) deny(object []byte, denied string) {
 	for pattern, value := range raw.Members(object) {
 		if string(value) == denied {
@@ -102,7 +110,8 @@ func (r *rules) disabled(key string) bool {
 	return r.only != nil && !r.only[key] || r.not[key]
 }
 
-// apply restricts a server.
+// apply restricts a server by the rules. It is called once the entry is read,
+// whose own lists they narrow.
 func (r *rules) apply(e *entry) {
 	for _, name := range r.unknown {
 		e.fault("%s of the file may leave it out, and is not understood", name)
@@ -118,6 +127,9 @@ func (r *rules) apply(e *entry) {
 	if !e.from.mcp {
 		return
 	}
+	// opencode calls a tool by its server's name, an underscore and its own, and
+	// matches that with the pattern. So a pattern is about this server if what is
+	// before its first star is a part of, or begins with, the name so far.
 	prefix := sanitized(e.Key) + "_"
 	for _, pattern := range r.patterns {
 		head, _, wild := strings.Cut(pattern, "*")
@@ -152,7 +164,9 @@ func (e *entry) leaveOut(tool, rule string) {
 	e.exclude(tool)
 }
 
-// applyAgent keeps the tools that the agent of the file has.
+// applyAgent keeps the tools that the agent of the file has: "@server" stands
+// for all of a server, and "*" for everything there is. A server that the list
+// does not name is one that the agent cannot use.
 func (r *rules) applyAgent(e *entry) {
 	var tools []string
 	for _, tool := range r.agent {

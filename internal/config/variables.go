@@ -51,11 +51,14 @@ func (e *entry) opener(s string) string {
 	return ""
 }
 
-// variable returns the value for what stands in braces.
+// variable returns the value for what stands in braces. What is not set is a
+// fault, since an empty text in its place makes a server that starts and fails
+// later: a header "Bearer " gets a 401, and an argument that is empty may mean
+// the folder of the host.
 func (e *entry) variable(field, open, inner string) string {
 	name, fallback, hasDefault := inner, "", false
 	switch open {
-	case "${":
+	case "${": // of Claude Code with a default, of Cursor and VS Code with a kind before the name
 		name, fallback, hasDefault = strings.Cut(inner, ":-")
 		name = strings.TrimPrefix(name, "env:")
 	case "{file:":
