@@ -34,7 +34,10 @@ func (c *Connection) handler(s *session, tool *Tool, plan *schema.Plan) func(con
 
 func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 	limits := h.c.config().limits()
-	repaired, err := h.plan.Repair(arguments)
+	repaired, err := h.plan.Repair(ctx, arguments)
+	if err != nil && ctx.Err() != nil {
+		return ToolResult{}, h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), fmt.Errorf("%w: %w", ErrNotSent, err))
+	}
 	if err != nil {
 		return toolResult(result.Refuse(limits, err.Error())), nil
 	}

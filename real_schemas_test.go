@@ -56,7 +56,9 @@ func TestRealSchemas(t *testing.T) {
 				checkSchema(t, tool)
 				_, plan, err := schema.Normalize(tool.ServerSchema)
 				require.NoError(t, err)
-				result := schematest.Compare(tool.ServerSchema, tool.InputSchema, 60, uint64(i), plan.Repair)
+				result := schematest.Compare(tool.ServerSchema, tool.InputSchema, 60, uint64(i), func(arguments []byte) (json.RawMessage, error) {
+					return plan.Repair(t.Context(), arguments)
+				})
 				assert.Empty(t, result.Problems, "%s: %s\n%s", tool.ServerTool, tool.ServerSchema, tool.InputSchema)
 				instances, apart = instances+result.Valid, apart+result.Apart
 				if result.Valid > 0 {

@@ -165,7 +165,13 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 		return last, nil // a server of prompts or resources alone
 	}
 	read, changes := time.Now(), c.changes.Load()
+	// Reading a long list takes a while: neither Close nor the last of those who
+	// wait for it waits for that.
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	defer context.AfterFunc(c.life, func() { stop(errClosed) })()
 	config := listing.Config{
+		Work:   work,
 		Server: c.name,
 		Keep:   c.config().Tools,
 		Leave:  c.config().ExcludeTools,

@@ -3,6 +3,7 @@
 package listing
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"hash/maphash"
@@ -11,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
@@ -35,6 +37,7 @@ type Config struct {
 	Refuse func(schema []byte) error // why a tool with the schema must not be used; nil takes all
 	Quoter *secret.Quoter            // of what the server says
 	Seed   maphash.Seed              // no server can make two lists that look the same
+	Work   context.Context           // its end ends the reading of what was answered; nil is the context of Read
 	Ask    func(ctx context.Context, cursor string) (response rpc.Response, generation int, err error)
 }
 
@@ -60,7 +63,8 @@ type entry struct {
 // *jsonrpc.Error.
 func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error) {
 	var (
-		r        = newReader(config, last)
+		budget   = schema.NewBudget(cmp.Or(config.Work, ctx))
+		r        = newReader(config, last, budget)
 		cursor   string
 		cursors  = map[string]bool{}
 		size     int
@@ -78,7 +82,7 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 			if restarts++; restarts > maxRestarts {
 				return nil, nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
-			r, page, size, cursor = newReader(config, last), 0, 0, ""
+			r, page, size, cursor = newReader(config, last, budget), 0, 0, ""
 			clear(cursors)
 			continue
 		}
@@ -103,6 +107,9 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 		}
 		cursor = r.page(response.Result)
 		response.Release()
+		if err := budget.Err(); err != nil {
+			return nil, nil, err
+		}
 		if cursor == "" || r.endsHere(page, size, cursors[cursor]) {
 			break
 		}

@@ -3,7 +3,6 @@ package listing
 // This file reads the entries of a list of tools.
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -51,6 +50,7 @@ type reader struct {
 	list  *List
 	tools []Tool
 
+	budget  *schema.Budget
 	last    *List             // the one before, or an empty one
 	next    int               // the index there of the tool that is expected next
 	known   map[uint64]int    // the indexes there, by entry; nil before it is needed
@@ -64,8 +64,8 @@ type reader struct {
 	scratch []byte            // for what is put together
 }
 
-func newReader(config Config, last *List) *reader {
-	return &reader{Config: config, list: &List{}, last: last}
+func newReader(config Config, last *List, budget *schema.Budget) *reader {
+	return &reader{Config: config, list: &List{}, last: last, budget: budget}
 }
 
 // grow makes room for about as many tools as there were last time.
@@ -146,6 +146,9 @@ func (l *reader) take(c *raw.Cursor) {
 		l.warn("a page of the list of tools has no list in it")
 	}
 	for range c.Array() {
+		if l.budget.Err() != nil {
+			break
+		}
 		l.entry(c)
 	}
 }
@@ -160,7 +163,7 @@ func (l *reader) entry(c *raw.Cursor) {
 		}
 		return
 	}
-	e := toolEntry{index: l.index}
+	e := toolEntry{index: l.index, budget: l.budget}
 	l.index++
 	start := c.At()
 	var hash uint64
@@ -250,7 +253,7 @@ func (l *reader) add(e *toolEntry) {
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
 	if e.normal == nil {
 		var err error
-		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(e.inputSchema); err != nil {
+		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(name, e.inputSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return
 		}
@@ -322,20 +325,18 @@ func (l *reader) describe(name string, given []byte) (description, servers strin
 
 // normalize returns the schema as the server gave it, without white space, and
 // its normal form.
-func (l *reader) normalize(given []byte) (server, normal json.RawMessage, plan *schema.Plan, err error) {
+func (l *reader) normalize(tool string, given []byte) (server, normal json.RawMessage, plan *schema.Plan, err error) {
+	warn := func(reason string) { l.warn("the input schema of tool %q %s", tool, reason) }
 	if !raw.Null(given) {
-		server = bytes.Clone(raw.Repair(given)) // the page is not kept
-	}
-	normalizer := schema.Normalizer{Clean: l.clean}
-	if normal, plan, err = normalizer.Normalize(server); err != nil {
-		return nil, nil, nil, err
-	}
-	// A schema that stayed as it was has no white space to take out.
-	if server != nil && &normal[0] != &server[0] {
-		if tight := raw.Compact(server); len(tight) < len(server) {
-			server = tight
-			normal, plan, _ = normalizer.Normalize(tight)
+		if raw.HasNaN(given) {
+			warn("has NaN or Infinity, which are not JSON: they are read as null")
 		}
+		server = raw.Compact(given) // a copy, since the page is not kept
+	}
+	normalizer := schema.Normalizer{Clean: l.clean, Budget: l.budget, Warn: warn}
+	normal, plan, err = normalizer.Normalize(server)
+	if err != nil {
+		return nil, nil, nil, err
 	}
 	return server, normal, plan, nil
 }
@@ -361,7 +362,8 @@ func (l *reader) finish() {
 // A toolEntry holds the members of an entry of a list, as they came, and the
 // schema where it is already known to be normal.
 type toolEntry struct {
-	index int // in the list
+	index  int // in the list
+	budget *schema.Budget
 
 	name, title, description, inputSchema, outputSchema, annotations, execution, meta []byte
 
@@ -418,6 +420,7 @@ func (e *toolEntry) schema(c *raw.Cursor) {
 	start := c.At()
 	e.inputSchema = nil
 	var n int
+	plain := schema.Normalizer{Clean: promptText, Budget: e.budget}
 	if e.serverSchema, e.normal, e.plan, n = plain.Read(c.Rest()); n > 0 {
 		c.Back(start + n)
 	} else {
@@ -425,11 +428,11 @@ func (e *toolEntry) schema(c *raw.Cursor) {
 	}
 }
 
-// plain reads schemas that have nothing to clean.
-var plain = schema.Normalizer{Clean: func(s string) string {
+// promptText returns what the server says where there is nothing to count.
+func promptText(s string) string {
 	s, _ = text.Prompt(s)
 	return s
-}}
+}
 
 // hidden reports whether the tool is for an app in the host's user interface
 // (MCP Apps, _meta.ui.visibility).

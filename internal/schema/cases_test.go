@@ -94,7 +94,7 @@ func TestRepairCases(t *testing.T) {
 		{"S31", `{"type":"object","patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}`, `{"x-foo":"bar"}`, `{"x-foo":"bar"}`},
 	} {
 		_, plan := normal(t, c.schema)
-		out, err := plan.Repair([]byte(c.in))
+		out, err := plan.Repair(t.Context(), []byte(c.in))
 		require.NoError(t, err, c.id)
 		assert.Equal(t, c.want, string(out), c.id)
 	}

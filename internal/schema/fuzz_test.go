@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,11 +32,7 @@ func FuzzNormalize(f *testing.F) {
 		schema := raw.Repair(data[:end])
 		original := bytes.Clone(schema)
 		given, read, _, n := normalizer.Read(append(bytes.Clone(data[:end]), `,"more":{}`...))
-		start := time.Now()
 		out, plan, err := normalizer.Normalize(schema)
-		if took := time.Since(start); !raceEnabled && took > 5*bound(len(schema)) {
-			t.Fatalf("took %v", took)
-		}
 		require.Equal(t, string(original), string(schema))
 		if n > 0 {
 			require.Equal(t, end, n)
@@ -56,12 +51,8 @@ func FuzzNormalize(f *testing.F) {
 		again, _, err := normalizer.Normalize(out)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(again))
-		start = time.Now()
-		_, err = plan.Repair([]byte(`{"a":"1","p":["x"],"_ref":{"a":null},"k":null}`))
+		_, err = plan.Repair(t.Context(), []byte(`{"a":"1","p":["x"],"_ref":{"a":null},"k":null}`))
 		require.NoError(t, err)
-		if took := time.Since(start); !raceEnabled && took > 5*bound(len(schema)) {
-			t.Fatalf("planning took %v", took)
-		}
 	})
 }
 
@@ -74,8 +65,8 @@ func looksLikeKeyword(schema []byte) bool {
 	walk = func(n *node) {
 		for _, m := range n.members {
 			folded := bytes.EqualFold
-			for _, name := range keywordNames[1:] {
-				found = found || m.name != name && folded([]byte(m.name), []byte(name))
+			for _, rule := range rules[1:] {
+				found = found || m.name != rule.name && folded([]byte(m.name), []byte(rule.name))
 			}
 			walk(m.value)
 		}
@@ -96,7 +87,7 @@ func FuzzRepair(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		original := bytes.Clone(data)
 		for _, plan := range []*Plan{nil, plan} {
-			out, err := plan.Repair(data)
+			out, err := plan.Repair(t.Context(), data)
 			require.Equal(t, string(original), string(data))
 			if err != nil {
 				require.Nil(t, out)
@@ -105,7 +96,7 @@ func FuzzRepair(f *testing.F) {
 			}
 			require.True(t, json.Valid(out), "%q", out)
 			require.Equal(t, byte('{'), out[0])
-			again, err := plan.Repair(out)
+			again, err := plan.Repair(t.Context(), out)
 			require.NoError(t, err)
 			require.Equal(t, string(out), string(again), "%q", data)
 		}

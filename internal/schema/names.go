@@ -15,55 +15,129 @@ type renaming struct {
 	order []string          // the old ones, in order of appearance
 }
 
-// newRenaming is nil when the schema n needs none.
-func newRenaming(n *node) *renaming {
-	var r renaming
-	taken := map[string]bool{}
-	noted := map[string]bool{}
-	note := func(name string) {
-		if !noted[name] && !legalName(name) {
-			r.order = append(r.order, name)
+// illegal reports whether a property somewhere in n has a name that is not legal.
+func (m *meter) illegal(n *node) bool {
+	m.step(1 + len(n.members))
+	if has(n.seen, kwRequired) {
+		for _, name := range n.get(kwRequired).list('[') {
+			if name.value.is('"') && !legalName(name.value.string()) {
+				return true
+			}
 		}
-		noted[name], taken[name] = true, true
 	}
-	var walk func(*node)
-	walk = func(n *node) {
-		for name := range n.get("required").strings {
-			note(name)
-		}
-		for _, keyword := range []string{"dependentRequired", "dependentSchemas", "dependencies"} {
-			for _, dependent := range n.get(keyword).list('{') {
-				taken[dependent.name] = true
-				for name := range dependent.value.strings {
-					taken[name] = true
+	if n.kind != '{' || n.seen&holders == 0 {
+		return false
+	}
+	for i := range n.members {
+		k, v := n.members[i].k, n.members[i].value
+		switch schemasIn(k, v) {
+		case oneSchema:
+			if m.illegal(v) {
+				return true
+			}
+		case listOfSchemas, namedSchemas:
+			for j := range v.members {
+				if k == kwProperties && !legalName(v.members[j].name) || m.illegal(v.members[j].value) {
+					return true
 				}
 			}
 		}
-		for k, sub := range n.schemas {
-			if k == kwProperties {
-				note(sub.name)
-			}
-			walk(sub.value)
-		}
 	}
-	walk(n)
+	return false
+}
+
+// newRenaming is nil when the schema n needs none.
+func (m *meter) newRenaming(n *node) *renaming {
+	if !m.illegal(n) {
+		return nil
+	}
+	r := renamer{meter: m, noted: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}}
+	r.walk(n)
 	if len(r.order) == 0 {
 		return nil
 	}
-	r.names = make(map[string]string, len(r.order))
-	next := map[string]int{}
+	m.room(64 * len(r.order))
+	names := make(map[string]string, len(r.order))
 	for _, name := range r.order {
-		plain := plainName(name)
-		candidate := plain
-		for taken[candidate] {
-			next[plain]++
-			suffix := "_" + strconv.Itoa(next[plain]+1)
-			candidate = plain[:min(len(plain), maxName-len(suffix))] + suffix
-		}
-		taken[candidate] = true
-		r.names[name] = candidate
+		names[name] = r.free(plainName(name))
 	}
-	return &r
+	return &renaming{names, r.order}
+}
+
+// A renamer finds names that are free.
+type renamer struct {
+	*meter
+	order []string
+	noted map[string]bool
+	taken map[string]bool
+	next  map[string]int // the number to try next behind a name
+}
+
+func (r *renamer) note(name string) {
+	r.step(8 + len(name)/8)
+	if r.noted[name] {
+		return
+	}
+	r.room(128)
+	if !legalName(name) {
+		r.order = append(r.order, name)
+	}
+	r.noted[name], r.taken[name] = true, true
+}
+
+func (r *renamer) take(name string) {
+	r.step(8 + len(name)/8)
+	r.room(64)
+	r.taken[name] = true
+}
+
+func (r *renamer) walk(n *node) {
+	for name := range n.get(kwRequired).strings {
+		r.note(name)
+	}
+	for _, k := range []keyword{kwDependentRequired, kwDependentSchemas, kwDependencies} {
+		for _, dependent := range n.get(k).list('{') {
+			r.take(dependent.name)
+			for name := range dependent.value.strings {
+				r.take(name)
+			}
+		}
+	}
+	for k, sub := range n.schemas {
+		if k == kwProperties {
+			r.note(sub.name)
+		}
+		r.step(1)
+		r.walk(sub.value)
+	}
+}
+
+// free is plain if that is not taken, or else the first of plain_2, plain_3 and
+// so on, cut in the middle where they are too long. What was found to be taken
+// behind a name is not tried again, whatever it was cut from.
+func (r *renamer) free(plain string) string {
+	if !r.taken[plain] {
+		r.take(plain)
+		return plain
+	}
+	number := 2
+	for digits := 1; ; digits++ {
+		stem := plain[:min(len(plain), maxName-len("_")-digits)]
+		number = max(number, r.next[stem])
+		for ; ; number++ {
+			tail := strconv.Itoa(number)
+			if len(tail) > digits {
+				break
+			}
+			r.step(16)
+			if candidate := stem + "_" + tail; !r.taken[candidate] {
+				r.take(candidate)
+				r.next[stem] = number + 1
+				return candidate
+			}
+		}
+		r.next[stem] = number
+	}
 }
 
 // plainName is a legal name that resembles name.
@@ -103,46 +177,70 @@ func (w *rewriter) keys(n *node) (widened bool) {
 	if w.names == nil {
 		return false
 	}
-	for _, m := range slices.Clone(n.members) {
-		switch k := keywordOf(m.name); k {
+	for _, m := range w.list(n.members) {
+		switch m.k {
 		case kwProperties, kwDependentSchemas:
 			for i := range m.value.members {
-				m.value.members[i].name = w.rename(m.value.members[i].name)
+				sub := &m.value.members[i]
+				if to := w.rename(sub.name); to != sub.name {
+					*sub = named(to, sub.value)
+					m.value.changed, n.changed = true, true
+				}
 			}
 			m.value.lastWins()
 		case kwRequired:
-			n.set(m.name, w.renameStrings(m.value))
+			w.replace(n, m, w.renameStrings(m.value))
 		case kwDependentRequired:
-			out := newObject(slices.Clone(m.value.members)...)
+			out := w.object(w.list(m.value.members)...)
+			changed := false
 			for i, list := range out.members {
-				out.members[i] = member{w.rename(list.name), w.renameStrings(list.value)}
+				out.members[i] = named(w.rename(list.name), w.renameStrings(list.value))
+				changed = changed || out.members[i] != list
 			}
-			out.lastWins()
-			n.set(m.name, out)
+			if changed {
+				out.lastWins()
+				n.set(m.k, out)
+			}
 		case kwPropertyNames:
-			if len(m.value.members) != 1 || m.value.get("type").string() != "string" {
-				widened = w.drop(n, m.name) || widened
+			if len(m.value.members) != 1 || m.value.get(kwType).string() != "string" {
+				widened = w.drop(n, m.k) || widened
 			}
 		case kwDefault, kwExamples:
-			n.set(m.name, w.renameIn(m.value))
+			w.replace(n, m, w.renameIn(m.value))
 		case kwEnum, kwConst:
 			if w.renameIn(m.value) != m.value {
-				widened = w.drop(n, m.name) || widened
+				widened = w.drop(n, m.k) || widened
 			}
 		case kwUnknown:
 			if m.name == "propertyOrdering" && m.value.is('[') {
-				n.set(m.name, w.renameStrings(m.value))
+				w.replace(n, m, w.renameStrings(m.value))
 			}
 		}
 	}
 	return widened
 }
 
+// replace gives the member m of n another value, unless it is the same one.
+func (w *rewriter) replace(n *node, m member, value *node) {
+	if value == m.value {
+		return
+	}
+	i := slices.Index(n.members, m)
+	n.members[i].value = value
+	n.changed = true
+}
+
+// renameStrings renames the strings of a list, and returns the list itself when
+// there are none to rename.
 func (w *rewriter) renameStrings(list *node) *node {
-	out := newArray(slices.Clone(list.members)...)
-	for i, m := range out.members {
+	out := list
+	w.step(8 * len(list.members))
+	for i, m := range list.members {
 		if name := m.value.string(); m.value.is('"') && w.rename(name) != name {
-			out.members[i].value = newString(w.rename(name))
+			if out == list {
+				out = w.array(w.list(list.members)...)
+			}
+			out.members[i] = item(w.quoted(w.rename(name)))
 		}
 	}
 	return out
@@ -151,21 +249,20 @@ func (w *rewriter) renameStrings(list *node) *node {
 // renameIn renames the members of a value, and returns the value itself when
 // there are none to rename.
 func (w *rewriter) renameIn(v *node) *node {
-	var out *node
+	w.step(8 * len(v.members))
+	out := v
 	for i, m := range v.members {
-		to := member{w.rename(m.name), w.renameIn(m.value)}
+		to := member{w.rename(m.name), w.renameIn(m.value), m.k}
 		if to == m {
 			continue
 		}
-		if out == nil {
-			out = &node{kind: v.kind, members: slices.Clone(v.members)}
+		if out == v {
+			out = w.object(w.list(v.members)...)
+			out.kind = v.kind
 		}
-		out.members[i] = to
+		out.members[i] = named(to.name, to.value)
 	}
-	if out == nil {
-		return v
-	}
-	if out.kind == '{' {
+	if out != v {
 		out.lastWins()
 	}
 	return out
@@ -174,17 +271,20 @@ func (w *rewriter) renameIn(v *node) *node {
 // keepsPattern reports whether a pattern of names means the same for the
 // renamed ones.
 func (w *rewriter) keepsPattern(pattern string) bool {
-	re := compilePattern(pattern)
-	if re == nil {
-		return false
-	}
-	if w.names == nil {
-		return true
+	parsed := w.parsePattern(pattern)
+	if parsed == nil || w.names == nil {
+		return parsed != nil
 	}
 	if len(w.names.order) > 100 {
 		return false
 	}
+	re := w.matcher(pattern, parsed)
+	if re == nil {
+		return false
+	}
+	size := programSize(parsed, 1)
 	for _, name := range w.names.order {
+		w.step(64 + len(name)*(8+size/16))
 		if re.MatchString(name) != re.MatchString(w.names.names[name]) {
 			return false
 		}

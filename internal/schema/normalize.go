@@ -34,9 +34,10 @@ package schema
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
-	"strings"
+	"fmt"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
@@ -44,8 +45,7 @@ import (
 const (
 	maxLevels  = 10
 	maxInPlace = 8
-	maxChain   = 32   // references that lead to one another
-	maxNesting = 1000 // of JSON text that the passes recurse over
+	maxPasses  = 4
 
 	// A normal schema has at most maxGrowth times the bytes of its original,
 	// and maxExtra more.
@@ -60,6 +60,13 @@ type Normalizer struct {
 	// plain ASCII without escapes other than those of line ends, tabs, quotes
 	// and slashes. Nil keeps all text.
 	Clean func(string) string
+
+	// Budget bounds what all schemas of a listing cost. Nil bounds each alone.
+	Budget *Budget
+
+	// Warn is called with what there is to say of a schema that is not read as it
+	// is written, to follow the words "its input schema". Nil says nothing.
+	Warn func(reason string)
 }
 
 // Normalize is [Normalizer.Normalize] without cleaning.
@@ -73,15 +80,35 @@ func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
 // returns copies of the schema and of its normal form, which may be one, and
 // its length in data; n is 0 for all other schemas.
 func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, n int) {
-	n, normal, plain := z.normal(data)
-	if n == 0 || !plain && &raw.Repair(data[:n])[0] != &data[0] {
+	p := begin(z.context(), z.Budget, maxSchema)
+	defer p.release()
+	reason := p.run(func() {
+		root := p.read(data)
+		if n = p.at; p.spaced || p.nan || n > maxSchema || root.kind != '{' || p.odd && &raw.Repair(data[:n])[0] != &data[0] {
+			n = 0
+			return
+		}
+		p.limit(n)
+		if root, err := z.pass(p, root, n, false); err != nil || root.changed {
+			n = 0
+		} else if schema = bytes.Clone(data[:n]); p.rewriter.cut {
+			root.changed = true
+			out = root.append(make([]byte, 0, n))
+		} else {
+			out = schema
+		}
+	})
+	if reason != nil || n == 0 {
 		return nil, nil, nil, 0
 	}
-	schema = bytes.Clone(data[:n])
-	if out = normal; &normal[0] == &data[0] {
-		out = schema
-	}
 	return schema, out, newPlan(out, nil), n
+}
+
+func (z Normalizer) context() context.Context {
+	if z.Budget == nil {
+		return context.Background()
+	}
+	return z.Budget.ctx
 }
 
 // Normalize returns the normal form of an input schema and the plan for the
@@ -93,25 +120,18 @@ func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, 
 // keeps its other bytes, white space between them apart. It is returned as it is
 // when there is nothing to cut, else as a copy. Normalizing
 // the result again changes nothing. The plan reads the schema later, so its
-// bytes must stay as they are.
+// bytes must stay as they are. A schema that would cost more than it may becomes
+// one of any object, with a warning.
 //
 // An error says why the schema is none for arguments, such as "its input schema
-// is an array".
+// is an array", or that the context of the Budget has ended.
 func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
-	if out = z.asNormal(schema); out != nil {
-		return out, newPlan(schema, nil), nil
-	}
-	if _, err := raw.ScanUpTo(schema, maxNesting); err == raw.ErrDepth {
-		return json.RawMessage(giveUp), nil, nil
-	}
-	if schema = raw.Repair(schema); raw.Valid(schema) {
-		if short := raw.Compact(schema); len(short) < len(schema) {
-			return z.Normalize(short)
-		}
-	}
 	schema = bytes.TrimSpace(schema)
 	if raw.Null(schema) || string(schema) == "true" || string(schema) == "[]" {
 		return json.RawMessage(`{"type":"object","properties":{}}`), nil, nil
+	}
+	if len(schema) > maxSchema {
+		return z.giveUp(fmt.Errorf("has %d bytes, more than %d", len(schema), maxSchema))
 	}
 	if !raw.Valid(schema) {
 		return nil, nil, errors.New("its input schema is not JSON")
@@ -123,99 +143,109 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	default:
 		return nil, nil, errors.New("its input schema is " + article(t))
 	}
+	p := begin(z.context(), z.Budget, len(schema))
+	defer p.release()
 	var names *renaming
+	reason := p.run(func() { schema, out, names, err = z.normalize(p, schema) })
+	switch {
+	case reason != nil && p.ctx.Err() != nil:
+		return nil, nil, context.Cause(p.ctx)
+	case reason != nil:
+		return z.giveUp(reason)
+	case err != nil:
+		return nil, nil, err
+	}
+	return out, newPlan(schema, names), nil
+}
+
+// giveUp returns what stands for a schema that is not read.
+func (z Normalizer) giveUp(reason error) (out json.RawMessage, plan *Plan, err error) {
+	z.warn(reason.Error() + ": it accepts any object instead")
+	return json.RawMessage(giveUp), nil, nil
+}
+
+const giveUp = `{"type":"object","properties":{},"description":"The parameters cannot be described."}`
+
+func (z Normalizer) warn(reason string) {
+	if z.Warn != nil {
+		z.Warn(reason)
+	}
+}
+
+// errUnstable is for schemas that no number of passes made normal; none is known.
+var errUnstable = errors.New("has no form that everyone takes")
+
+// normalize goes over the schema until nothing changes. It returns the schema
+// without white space, too.
+func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, names *renaming, err error) {
+	root := p.read(schema)
+	if p.nan {
+		z.warn("has NaN or Infinity, which are not JSON: they are read as null")
+	}
+	if p.spaced || p.nan {
+		p.room(2 * len(schema))
+		schema = raw.Compact(schema)
+		root = p.read(schema)
+	}
 	limit := maxGrowth*len(schema) + maxExtra
+	if p.budget != nil {
+		limit = min(limit, len(schema)+max(p.budget.growth, 0))
+	}
 	for _, quiet := range []bool{false, true} {
-		out, names, err = z.rewrite(schema, quiet)
-		if err != nil {
-			return nil, nil, err
-		}
-		// What one rule makes may be work for another, rarely.
-		for range 3 {
+		text := schema
+		for pass := range maxPasses {
+			if pass > 0 || quiet {
+				root = p.read(text)
+			}
+			if root, err = z.pass(p, root, len(text), quiet); err != nil {
+				return nil, nil, nil, err
+			}
+			if pass == 0 {
+				names = p.rewriter.names
+			}
+			settled := !root.changed
+			if out = text; !settled || p.rewriter.cut {
+				root.changed = true
+				p.room(len(text))
+				out = root.appendUpTo(make([]byte, 0, len(text)+len(text)/4), limit)
+				p.room(2 * len(out))
+			}
 			if len(out) > limit {
 				break
 			}
-			if bytes.Equal(z.asNormal(out), out) {
-				return out, newPlan(schema, names), nil
+			if settled || bytes.Equal(out, text) {
+				if p.budget != nil {
+					p.budget.growth -= max(len(out)-len(schema), 0)
+				}
+				return schema, out, names, nil
 			}
-			again, _, err := z.rewrite(out, quiet)
-			if err != nil {
-				return nil, nil, err
-			}
-			if bytes.Equal(again, out) {
-				return out, newPlan(schema, names), nil
-			}
-			out = again
+			text = out
 		}
 	}
-	return json.RawMessage(giveUp), newPlan(schema, nil), nil
+	if p.budget != nil && limit < maxGrowth*len(schema)+maxExtra {
+		return nil, nil, nil, p.stop(errListing)
+	}
+	return nil, nil, nil, p.stop(errUnstable)
 }
 
-// giveUp stands for a schema that no pass made normal; none is known.
-const giveUp = `{"type":"object","properties":{},"description":"The parameters cannot be described."}`
-
-// rewrite goes over the schema once. A quiet one says no clauses and keeps no
+// pass goes over the tree once. A quiet one says no clauses and keeps no
 // references, for schemas whose normal form would be too large.
-func (z Normalizer) rewrite(schema []byte, quiet bool) (json.RawMessage, *renaming, error) {
-	n := parse(schema)
-	w := rewriter{doc: newDocument(n), clean: z.Clean, quiet: quiet}
+func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error) {
+	w := &p.rewriter
+	*w = rewriter{meter: &p.meter, doc: document{meter: &p.meter, root: n, old: isOld(n)}, clean: z.Clean, quiet: quiet}
 	if !quiet {
-		w.left = maxGrowth/2*len(schema) + maxExtra/2
+		w.left = maxGrowth/2*size + maxExtra/2
 	}
-	if bytes.Contains(schema, []byte("ef")) || bytes.IndexByte(schema, '\\') >= 0 {
+	if p.seen&references != 0 {
 		w.active = append(w.active, n)
 		n = w.expand(n, n, 1, 0)
-		for _, name := range w.doc.holders {
-			n.take(name)
-		}
+		n.drop(w.doc.holders)
 	}
-	w.names = newRenaming(n)
+	w.names = w.newRenaming(n)
 	n, err := w.root(n)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	w.fix(n, 1, 0)
-	return n.append(make([]byte, 0, len(schema)+len(schema)/4)), w.names, nil
-}
-
-// A rewriter is one run over one schema.
-type rewriter struct {
-	doc    *document
-	clean  func(string) string
-	names  *renaming // nil when all names are legal
-	quiet  bool
-	left   int     // bytes that may still be copied; references become generic when none are left
-	active []*node // the targets of the references that are being expanded
-}
-
-// say adds a clause to the schema's description.
-func (w *rewriter) say(n *node, clause string) {
-	if w.quiet || n.said > maxSaid {
-		return
-	}
-	description := n.get("description").string()
-	if strings.Contains(description, clause) {
-		return
-	}
-	if n.said += len(clause); n.said > maxSaid {
-		clause = "There are more rules than these."
-	}
-	if description != "" {
-		clause = description + " " + clause
-	}
-	n.set("description", newString(clause))
-}
-
-// maxSaid bounds the clauses of one schema.
-const maxSaid = 4 << 10
-
-// clauseDeep is said where a schema became generic.
-const clauseDeep = "Its inner structure is left out."
-
-// briefly cuts s to about limit bytes.
-func briefly(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	return strings.ToValidUTF8(s[:limit], "") + "…"
+	return n, nil
 }

@@ -4,10 +4,12 @@ package schema
 // types of the values in its arguments.
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
@@ -16,36 +18,42 @@ import (
 // reads the schema at the first call, since most tools are never called. It is
 // safe for concurrent use. A nil Plan does what holds for every tool.
 type Plan struct {
+	mu     sync.Mutex // guards the making
 	schema []byte
 	names  *renaming
-	once   sync.Once
-	root   *shape
+	made   atomic.Bool
+	root   *shape // once it is made
 }
 
 func newPlan(schema []byte, names *renaming) *Plan {
 	return &Plan{schema: schema, names: names}
 }
 
-func (p *Plan) shape() *shape {
+// shape reads the schema if that was not done. What would cost more than it may
+// is left out: the plan then says nothing about those values. An error is that of
+// the context; the next call tries again.
+func (p *Plan) shape(ctx context.Context) (*shape, error) {
+	if p == nil || p.made.Load() {
+		return p.rootShape(), nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.schema != nil && len(p.schema) <= maxSchema {
+		root, err := compile(ctx, p.schema, p.names)
+		if err != nil {
+			return nil, err
+		}
+		p.root = root
+	}
+	p.schema, p.names = nil, nil
+	p.made.Store(true)
+	return p.root, nil
+}
+
+func (p *Plan) rootShape() *shape {
 	if p == nil {
 		return nil
 	}
-	p.once.Do(func() {
-		if p.schema == nil {
-			return
-		}
-		c := compiler{
-			doc:   newDocument(parse(p.schema)),
-			names: p.names,
-			work:  maxWork,
-			ids:   map[*node]int{},
-			known: map[string]*shape{},
-		}
-		if c.doc.root.is('{') {
-			p.root = c.compile()
-		}
-		p.schema, p.names = nil, nil
-	})
 	return p.root
 }
 
@@ -91,7 +99,6 @@ func (s *shape) find(name []byte) *property {
 }
 
 const (
-	maxWork         = 400_000 // steps of a compiler; what is left then has nil shapes
 	maxAlternatives = 64
 	maxPrefix       = 64
 )
@@ -100,11 +107,12 @@ const (
 // of some alternatives, each of them all of some schemas. States are compiled
 // one after the other, so recursion in a schema is none here.
 type compiler struct {
-	doc   *document
+	*meter
+	doc   document
 	names *renaming
-	work  int
 	ids   map[*node]int
 	known map[string]*shape
+	types map[*node]types // what schemas allow
 	queue []pending
 }
 
@@ -121,16 +129,39 @@ type state struct {
 // located is a schema and the resource it belongs to.
 type located struct{ schema, base *node }
 
-func (c *compiler) compile() *shape {
-	at := located{c.doc.root, c.doc.root}
-	sure, _ := c.closure(at, 0)
-	root := c.shape(state{sure, c.reach(nil, at)})
-	for len(c.queue) > 0 {
-		next := c.queue[0]
-		c.queue = c.queue[1:]
-		c.fill(next.shape, next.state)
+const (
+	locatedSize  = 16
+	shapeSize    = 192
+	propertySize = 64
+)
+
+// compile returns the shape of what a schema is for. The error is that of the
+// context; where the work is too much, some shapes say nothing.
+func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, err error) {
+	p := begin(ctx, nil, len(schema))
+	defer p.release()
+	c := compiler{meter: &p.meter, names: names, ids: map[*node]int{}, known: map[string]*shape{}, types: map[*node]types{}}
+	reason := p.run(func() {
+		n := p.read(schema)
+		if !n.is('{') {
+			return
+		}
+		c.doc = document{meter: &p.meter, root: n, old: isOld(n)}
+		at := located{n, n}
+		sure, _ := c.closure(at, 0)
+		root = c.shape(state{sure, c.reach(nil, map[*node]bool{}, at)})
+		for len(c.queue) > 0 {
+			c.fill(c.queue[0].shape, c.queue[0].state)
+			c.queue = c.queue[1:]
+		}
+	})
+	if reason != nil && ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	return root
+	for _, left := range c.queue {
+		*left.shape = shape{allowed: anyType}
+	}
+	return root, nil
 }
 
 // shape returns the shape of a state, to be filled later.
@@ -138,11 +169,12 @@ func (c *compiler) shape(st state) *shape {
 	if slices.ContainsFunc(st.sure, func(all []located) bool { return len(all) == 0 }) {
 		st.sure = nil
 	}
-	if c.work <= 0 || len(st.sure)+len(st.may) == 0 {
+	if len(st.sure)+len(st.may) == 0 {
 		return nil
 	}
 	var key []byte
 	for _, all := range append(slices.Clip(st.sure), st.may) {
+		c.room(8 * len(all))
 		for _, l := range all {
 			id, ok := c.ids[l.schema]
 			if !ok {
@@ -153,9 +185,9 @@ func (c *compiler) shape(st state) *shape {
 		}
 		key = append(key, '|')
 	}
-	c.work -= len(key)
 	s, ok := c.known[string(key)]
 	if !ok {
+		c.room(shapeSize + len(key))
 		s = &shape{}
 		c.known[string(key)] = s
 		c.queue = append(c.queue, pending{s, st})
@@ -164,35 +196,59 @@ func (c *compiler) shape(st state) *shape {
 }
 
 // reach adds l to the schemas that may apply, and those that then may, too.
-func (c *compiler) reach(all []located, l located) []located {
-	if c.work -= len(all); c.names == nil || c.work <= 0 || !l.schema.is('{') ||
-		slices.ContainsFunc(all, func(known located) bool { return known.schema == l.schema }) {
-		return all
+// seen has those that are there.
+func (c *compiler) reach(all []located, seen map[*node]bool, l located) []located {
+	if c.names == nil {
+		return nil
 	}
-	l.base = baseOf(l.schema, l.base)
-	all = append(all, l)
-	if ref, ok := reference(l.schema); ok {
-		if target, base := c.doc.find(ref, l.base); target != nil {
-			all = c.reach(all, located{target, base})
+	for open := []located{l}; len(open) > 0; {
+		l, open = open[len(open)-1], open[:len(open)-1]
+		if c.step(8); !l.schema.is('{') || seen[l.schema] {
+			continue
 		}
-	}
-	for k, sub := range l.schema.schemas {
-		if has(inPlaceKeywords, k) {
-			all = c.reach(all, located{sub.value, l.base})
+		c.room(4*locatedSize + 16*len(l.schema.members))
+		seen[l.schema] = true
+		l.base = baseOf(l.schema, l.base)
+		if l.schema.seen&(holders|1<<kwRequired) != 0 { // else it has no names
+			all = append(all, l)
 		}
+		first := len(open)
+		if ref, ok := reference(l.schema); ok {
+			if target, base := c.doc.find(ref, l.base); target != nil {
+				open = append(open, located{target, base})
+			}
+		}
+		if l.schema.seen&inPlaceKeywords != 0 {
+			open = c.inPlace(open, l)
+		}
+		slices.Reverse(open[first:]) // the next to be taken is the last
 	}
 	return all
 }
 
-// telling are the keywords that say something about types or names.
-const telling = objectKeywords | arrayKeywords | 1<<kwType | 1<<kwEnum | 1<<kwConst | 1<<kwNullable |
-	1<<kwThen | 1<<kwElse | 1<<kwDependencies
+// inPlace appends the schemas in place in l.
+func (c *compiler) inPlace(open []located, l located) []located {
+	for _, m := range l.schema.members {
+		if !has(inPlaceKeywords, m.k) {
+			continue
+		}
+		subs := []member{item(m.value)}
+		if schemasIn(m.k, m.value) != oneSchema {
+			subs = m.value.members
+		}
+		c.room(locatedSize * len(subs))
+		for _, sub := range subs {
+			open = append(open, located{sub.value, l.base})
+		}
+	}
+	return open
+}
 
 // closure is the state of a schema with all that apply in place. ok is false
 // where that is too much to tell.
 func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	n := l.schema
-	if c.work--; depth > maxChain || c.work <= 0 {
+	if c.step(4 + len(n.members)); depth > maxChain {
 		return nil, false
 	}
 	switch n.kind {
@@ -204,7 +260,8 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	}
 	base := baseOf(n, l.base)
 	state = [][]located{{}}
-	if keywordsIn(n)&telling != 0 {
+	c.room(4 * locatedSize)
+	if n.seen&telling != 0 {
 		state = [][]located{{{n, base}}}
 	}
 	join := func(other [][]located) bool {
@@ -227,7 +284,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 		}
 	}
 	for _, m := range n.members {
-		k := keywordOf(m.name)
+		k := m.k
 		if !has(unions, k) || !m.value.is('[') || len(m.value.members) == 0 {
 			continue
 		}
@@ -245,20 +302,27 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 			return nil, false
 		}
 	}
-	if n.get("nullable").is('t') && c.allowed(n)&isNull != 0 {
+	if n.get(kwNullable).is('t') && c.allowed(n)&isNull != 0 {
 		// Null is let in beside whatever the schemas in place say.
-		state = append(state, []located{{newObject(member{"type", newString("null")}), base}})
+		state = append(state, []located{{c.object(kwType.with(c.quoted("null"))), base}})
 	}
 	return state, true
 }
 
-// product is what holds where both states do.
+// product is what holds where both states do. It takes a over.
 func (c *compiler) product(a, b [][]located) [][]located {
+	if len(b) == 1 {
+		for i := range a {
+			c.room(locatedSize * len(b[0]))
+			a[i] = append(a[i], b[0]...)
+		}
+		return a
+	}
 	var product [][]located
 	for _, x := range a {
 		for _, y := range b {
+			c.room(locatedSize * (2 + len(x) + len(y)))
 			product = append(product, slices.Concat(x, y))
-			c.work -= len(x) + len(y)
 		}
 	}
 	return product
@@ -266,12 +330,16 @@ func (c *compiler) product(a, b [][]located) [][]located {
 
 // allowed is what the schema's own keywords allow.
 func (c *compiler) allowed(n *node) types {
-	allowed := typeMask(n.get("type"))
-	nullable := n.get("nullable").is('t')
+	if allowed, ok := c.types[n]; ok {
+		return allowed
+	}
+	allowed := c.typesOf(n.get(kwType))
+	nullable := n.get(kwNullable).is('t')
 	if nullable {
 		allowed |= isNull
 	}
-	if list := n.get("enum"); list.is('[') && len(list.members) > 0 {
+	if list := n.get(kwEnum); list.is('[') && len(list.members) > 0 {
+		c.step(len(list.members))
 		var listed types
 		for _, m := range list.members {
 			listed |= typeOf(m.value.kind, m.value.text)
@@ -283,28 +351,24 @@ func (c *compiler) allowed(n *node) types {
 			allowed &= listed
 		}
 	}
-	if v := n.get("const"); v != nil && !nullable {
+	if v := n.get(kwConst); v != nil && !nullable {
 		if t := typeOf(v.kind, v.text); t&allowed != 0 {
 			allowed &= t
 		}
 	}
+	c.room(64)
+	c.types[n] = allowed
 	return allowed
 }
 
-// fill says in s what is certain about the values of the state. When the work
-// runs out, that is nothing.
+// fill says in s what is certain about the values of the state.
 func (c *compiler) fill(s *shape, st state) {
-	defer func() {
-		if c.work <= 0 {
-			*s = shape{allowed: anyType}
-		}
-	}()
 	objects, arrays := state{may: st.may}, state{may: st.may}
 	for _, all := range st.sure {
 		allowed := anyType
+		c.step(4 * len(all))
 		for _, l := range all {
 			allowed &= c.allowed(l.schema)
-			c.work--
 		}
 		s.allowed |= allowed
 		if allowed&isObject != 0 {
@@ -320,6 +384,7 @@ func (c *compiler) fill(s *shape, st state) {
 	c.fillObject(s, objects)
 	longest := 0
 	for l := range arrays.schemas {
+		c.step(2)
 		prefix, _ := arrayParts(l.schema)
 		longest = max(longest, len(prefix))
 	}
@@ -343,38 +408,32 @@ func (st state) schemas(yield func(located) bool) {
 }
 
 func (c *compiler) fillObject(s *shape, objects state) {
-	required := map[string]bool{}
-	seen := map[string]bool{}
-	add := func(name string) {
-		alias := ""
-		if c.names != nil {
-			alias = c.names.names[name]
-		}
-		if c.work -= 2; c.work <= 0 || seen[name] {
-			return
-		}
-		seen[name] = true
-		s.aliased = s.aliased || alias != ""
-		s.props = append(s.props, property{name: name, alias: alias, shape: c.part(objects, step{name: name, item: -1, named: true})})
-	}
+	f := filler{compiler: c, shape: s, objects: objects, seen: map[string]bool{}}
+	required := demanded{meter: c.meter, names: map[string]bool{}}
+	visited := map[*node]bool{} // alternatives have schemas in common
 	for l := range objects.schemas {
-		demands(l.schema, required, 0)
-		for _, m := range l.schema.get("properties").list('{') {
-			add(m.name)
+		if c.step(8); visited[l.schema] {
+			continue
+		}
+		visited[l.schema] = true
+		required.by(l.schema, 0)
+		for _, m := range l.schema.get(kwProperties).list('{') {
+			f.add(m.name)
 		}
 	}
 	for i := range objects.may { // what is required only has a new name, too
-		for name := range objects.may[i].schema.get("required").strings {
+		for name := range objects.may[i].schema.get(kwRequired).strings {
 			if c.names.names[name] != "" {
-				add(name)
+				f.add(name)
 			}
 		}
 	}
 	for i := range s.props {
-		s.props[i].required = required[s.props[i].name]
+		s.props[i].required = required.names[s.props[i].name]
 	}
 	s.rest = c.part(objects, step{item: -1})
 	if len(s.props) > fewNames {
+		c.room(64 * len(s.props))
 		s.index = make(map[string]int, len(s.props))
 		for i, p := range s.props {
 			if p.alias != "" {
@@ -385,6 +444,29 @@ func (c *compiler) fillObject(s *shape, objects state) {
 			s.index[p.name] = i
 		}
 	}
+}
+
+// A filler adds properties to a shape.
+type filler struct {
+	*compiler
+	shape   *shape
+	objects state
+	seen    map[string]bool
+}
+
+func (f *filler) add(name string) {
+	alias := ""
+	if f.names != nil {
+		alias = f.names.names[name]
+	}
+	if f.step(8); f.seen[name] {
+		return
+	}
+	f.room(propertySize + 48)
+	f.seen[name] = true
+	f.shape.aliased = f.shape.aliased || alias != ""
+	part := f.part(f.objects, step{name: name, item: -1, named: true})
+	f.shape.props = append(f.shape.props, property{name: name, alias: alias, shape: part})
 }
 
 // A step leads from a value to a part of it: an item, or else the property of a
@@ -398,9 +480,12 @@ type step struct {
 // part is the shape of a part of a value.
 func (c *compiler) part(of state, to step) *shape {
 	var may []located
-	for _, l := range of.may {
-		for _, sub := range c.may(l.schema, to) {
-			may = c.reach(may, located{sub, l.base})
+	if len(of.may) > 0 {
+		seen := map[*node]bool{}
+		for _, l := range of.may {
+			for _, sub := range c.may(l.schema, to) {
+				may = c.reach(may, seen, located{sub, l.base})
+			}
 		}
 	}
 	return c.shape(state{c.surePart(of.sure, to), may})
@@ -409,9 +494,9 @@ func (c *compiler) part(of state, to step) *shape {
 func (c *compiler) surePart(of [][]located, to step) (union [][]located) {
 alternatives:
 	for _, all := range of {
+		c.step(4 + 2*len(all))
 		product := [][]located{{}}
 		for _, l := range all {
-			c.work--
 			sub := c.sure(l.schema, to)
 			if sub == nil {
 				continue
@@ -442,24 +527,26 @@ func (c *compiler) sure(n *node, to step) *node {
 		}
 		return rest
 	}
-	if props := n.get("properties"); to.named && props.is('{') {
+	if props := n.get(kwProperties); to.named && props.is('{') {
 		if v := c.doc.member(props, to.name); v != nil {
 			return v
 		}
 	}
-	if n.get("patternProperties") != nil {
+	if n.get(kwPatternProperties) != nil {
 		return nil
 	}
-	return n.get("additionalProperties")
+	return n.get(kwAdditionalProperties)
 }
 
 // may is all that n says about a part, if only in some cases.
 func (c *compiler) may(n *node, to step) []*node {
 	if to.item >= 0 {
-		return []*node{c.sure(n, to), n.get("contains"), n.get("unevaluatedItems")}
+		return []*node{c.sure(n, to), n.get(kwContains), n.get(kwUnevaluatedItems)}
 	}
-	subs := []*node{c.sure(n, to), n.get("additionalProperties"), n.get("unevaluatedProperties")}
-	for _, m := range n.get("patternProperties").list('{') {
+	subs := []*node{c.sure(n, to), n.get(kwAdditionalProperties), n.get(kwUnevaluatedProperties)}
+	patterns := n.get(kwPatternProperties).list('{')
+	c.room(16 * len(patterns))
+	for _, m := range patterns {
 		subs = append(subs, m.value)
 	}
 	return subs
@@ -468,31 +555,48 @@ func (c *compiler) may(n *node, to step) []*node {
 // arrayParts is what a schema of any draft says about items: the first ones,
 // and those after them.
 func arrayParts(n *node) (prefix []member, rest *node) {
-	items := n.get("items")
-	if prefix = n.get("prefixItems").list('['); len(prefix) > 0 {
+	items := n.get(kwItems)
+	if prefix = n.get(kwPrefixItems).list('['); len(prefix) > 0 {
 		return prefix, items
 	}
 	if items.is('[') {
-		return items.members, n.get("additionalItems")
+		return items.members, n.get(kwAdditionalItems)
 	}
 	return nil, items
 }
 
-// demands notes the properties that n requires, if only in some cases.
-func demands(n *node, required map[string]bool, depth int) {
+// demanded are the properties that schemas require, if only in some cases.
+type demanded struct {
+	*meter
+	names map[string]bool
+}
+
+func (d demanded) add(name string) {
+	d.step(8)
+	if !d.names[name] {
+		d.room(48)
+		d.names[name] = true
+	}
+}
+
+// by adds what n requires. Schemas in place within one another count up to the
+// depth that a normal schema may have.
+func (d demanded) by(n *node, depth int) {
 	if !n.is('{') || depth > maxInPlace {
 		return
 	}
-	for name := range n.get("required").strings {
-		required[name] = true
+	d.step(1 + len(n.members))
+	for name := range n.get(kwRequired).strings {
+		d.add(name)
 	}
-	if only := n.get("required"); only.is('"') {
-		required[only.string()] = true
+	if only := n.get(kwRequired); only.is('"') {
+		d.add(only.string())
 	}
-	for _, keyword := range []string{"dependentRequired", "dependencies"} {
-		for _, dependent := range n.get(keyword).list('{') {
+	for _, k := range []keyword{kwDependentRequired, kwDependencies} {
+		for _, dependent := range n.get(k).list('{') {
+			d.step(1)
 			for name := range dependent.value.strings {
-				required[name] = true
+				d.add(name)
 			}
 		}
 	}
@@ -501,19 +605,18 @@ func demands(n *node, required map[string]bool, depth int) {
 		cases |= unions
 	}
 	for k, sub := range n.schemas {
-		if has(cases, k) {
-			demands(sub.value, required, depth+1)
+		if d.step(1); has(cases, k) {
+			d.by(sub.value, depth+1)
 		}
 		// Older drafts have a boolean in the property.
-		if k == kwProperties && depth == 0 && sub.value.get("required").is('t') {
-			required[sub.name] = true
+		if k == kwProperties && depth == 0 && sub.value.get(kwRequired).is('t') {
+			d.add(sub.name)
 		}
 	}
 }
 
 // expected tells a model which parameters there are, in at most about 1 KiB.
-func (p *Plan) expected() string {
-	s := p.shape()
+func (s *shape) expected() string {
 	if s == nil || len(s.props) == 0 {
 		return "expected a JSON object"
 	}

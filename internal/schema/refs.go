@@ -9,47 +9,60 @@ import (
 	"strings"
 )
 
+// maxChain bounds references that lead to one another.
+const maxChain = 32
+
 // A document is a parsed schema that references point into.
 type document struct {
-	root  *node
-	old   bool                 // draft-07 or older: only annotations count beside a $ref
-	found map[string]*resolved // what references from the root's own resource lead to
-	ids   map[string]*node     // the root's definitions with an $id; nil until one is looked for
+	*meter
+	root *node
+	old  bool // draft-07 or older: only annotations count beside a $ref
+
+	// What was looked for is kept, so that each reference is followed once and
+	// each list of definitions gone over once.
+	found     map[link]resolved
+	resources map[*node]*resource
+	ids       map[string]*node // the root's definitions with an $id; nil until one is looked for
 
 	// places has the members of large objects by name, for pointers into them.
 	places map[*node]map[string]int
 
 	// holders are unknown members of the root that references lead into, as
 	// those of OpenAPI do into components.
-	holders []string
+	holders map[string]bool
+}
+
+// A link is a reference in a resource.
+type link struct {
+	ref  string
+	base *node
 }
 
 // resolved is a schema and the resource it belongs to: the nearest schema
 // around it that has an $id, which references starting with # are relative to.
 type resolved struct{ target, base *node }
 
-func newDocument(root *node) *document {
-	return &document{
-		root:  root,
-		old:   strings.Contains(root.get("$schema").string(), oldDrafts),
-		found: map[string]*resolved{},
-	}
-}
+// A resource has the definitions of one schema by their anchors.
+type resource struct{ anchors map[string]*node }
 
-// oldDrafts is in the $schema of all drafts before 2019-09.
-const oldDrafts = "/draft-0"
+// isOld reports whether the root's $schema is that of a draft before 2019-09.
+func isOld(root *node) bool {
+	return strings.Contains(root.get(kwSchema).string(), "/draft-0")
+}
 
 // find follows a reference. The target is nil where it leads nowhere, or to
 // another document: nothing is ever fetched.
 func (d *document) find(ref string, base *node) (target, targetBase *node) {
-	if base != d.root {
-		return d.lookUp(ref, base)
-	}
-	r, ok := d.found[ref]
+	d.step(8 + len(ref)/8)
+	at := link{ref, base}
+	r, ok := d.found[at]
 	if !ok {
-		r = &resolved{}
+		if d.found == nil {
+			d.found = map[link]resolved{}
+		}
+		d.room(128 + 2*len(ref))
 		r.target, r.base = d.lookUp(ref, base)
-		d.found[ref] = r
+		d.found[at] = r
 	}
 	return r.target, r.base
 }
@@ -65,14 +78,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		return base, base
 	}
 	if fragment[0] != '/' {
-		named := func(s *node) bool {
-			return s.get("$anchor").string() == fragment || s.get("$dynamicAnchor").string() == fragment ||
-				s.get("$id").string() == "#"+fragment
-		}
-		if named(base) {
-			return base, base
-		}
-		return definition(base, named), base
+		return d.resource(base).anchors[fragment], base
 	}
 	pointer, err := url.PathUnescape(fragment[1:])
 	if err != nil {
@@ -81,6 +87,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 	target = base
 	holder := ""
 	for token := range strings.SplitSeq(pointer, "/") {
+		d.step(1)
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		switch target.kind {
 		case '{':
@@ -105,66 +112,98 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 	if target.kind != '{' && target.kind != 't' && target.kind != 'f' {
 		return nil, nil
 	}
-	if holder != "" && !slices.Contains(d.holders, holder) {
-		d.holders = append(d.holders, holder)
+	if holder != "" {
+		if d.holders == nil {
+			d.holders = map[string]bool{}
+		}
+		d.holders[holder] = true
 	}
 	return target, base
+}
+
+// resource returns the anchors of base itself and of its definitions. Of two
+// with one name the first counts, and what base calls itself.
+func (d *document) resource(base *node) *resource {
+	r := d.resources[base]
+	if r != nil {
+		return r
+	}
+	r = &resource{anchors: map[string]*node{}}
+	note := func(s *node) {
+		id, _ := strings.CutPrefix(s.get(kwID).string(), "#")
+		if id == s.get(kwID).string() {
+			id = ""
+		}
+		for _, name := range []string{s.get(kwAnchor).string(), s.get(kwDynamicAnchor).string(), id} {
+			if name != "" && r.anchors[name] == nil {
+				d.room(64)
+				r.anchors[name] = s
+			}
+		}
+	}
+	note(base)
+	d.definitions(base, note)
+	if d.resources == nil {
+		d.resources = map[*node]*resource{}
+	}
+	d.resources[base] = r
+	return r
 }
 
 // byID is the definition of the root with the $id, nil when there is none.
 func (d *document) byID(id string) *node {
 	if d.ids == nil {
 		d.ids = map[string]*node{}
-		definition(d.root, func(s *node) bool {
+		d.definitions(d.root, func(s *node) {
 			if id := resourceID(s); id != "" && d.ids[id] == nil {
+				d.room(64)
 				d.ids[id] = s
 			}
-			return false
 		})
 	}
 	return d.ids[id]
 }
 
-// member is [node.get] for objects that are asked often.
+// member is [node.property] for objects that are asked often.
 func (d *document) member(n *node, name string) *node {
 	if len(n.members) <= fewNames {
-		return n.get(name)
+		d.step(len(n.members))
+		return n.property(name)
 	}
 	places := d.places[n]
 	if places == nil {
 		if d.places == nil {
 			d.places = map[*node]map[string]int{}
 		}
-		places = n.indexes()
+		places = d.indexes(n)
 		d.places[n] = places
 	}
+	d.step(4)
 	if i, ok := places[name]; ok {
 		return n.members[i].value
 	}
 	return nil
 }
 
-// definition is the first of the resource's definitions that fits.
-func definition(base *node, fits func(*node) bool) *node {
-	for _, name := range []string{"$defs", "definitions"} {
-		if defs := base.get(name); defs.is('{') {
-			for _, m := range defs.members {
-				if m.value.is('{') && fits(m.value) {
-					return m.value
-				}
+// definitions goes over the definitions of a resource.
+func (d *document) definitions(base *node, visit func(*node)) {
+	for _, k := range []keyword{kwDefs, kwDefinitions} {
+		for _, m := range base.get(k).list('{') {
+			d.step(4)
+			if m.value.is('{') {
+				visit(m.value)
 			}
 		}
 	}
-	return nil
 }
 
 func resourceID(s *node) string {
-	id, _, _ := strings.Cut(s.get("$id").string(), "#")
+	id, _, _ := strings.Cut(s.get(kwID).string(), "#")
 	return id
 }
 
 func baseOf(s, outer *node) *node {
-	if resourceID(s) != "" {
+	if s.kind == '{' && has(s.seen, kwID) && resourceID(s) != "" {
 		return s
 	}
 	return outer
@@ -172,7 +211,7 @@ func baseOf(s, outer *node) *node {
 
 // reference is the schema's $ref. ok is false where it has none.
 func reference(s *node) (ref string, ok bool) {
-	value := s.get("$ref")
+	value := s.get(kwRef)
 	return value.string(), value.is('"')
 }
 
@@ -182,30 +221,30 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		return n
 	}
 	if len(n.members) == 0 {
-		return newObject()
+		return w.object()
 	}
 	if level > maxLevels || inPlace > maxInPlace {
 		out := w.generic(n, base)
 		w.say(out, clauseDeep)
+		w.flush(out)
 		return out
 	}
 	base = baseOf(n, base)
 	ref, isRef := reference(n)
-	out := newObject()
+	out := w.object()
+	w.room(memberSize * len(n.members))
 	out.members = make([]member, 0, len(n.members))
 	out.widened = n.widened
 	for _, m := range n.members {
-		k := keywordOf(m.name)
 		switch {
-		case k == kwRef, k == kwDefs, k == kwDefinitions, isRef && w.doc.old && !has(annotations, k):
+		case m.k == kwRef, m.k == kwDefs, m.k == kwDefinitions, isRef && w.doc.old && !has(annotations, m.k):
 			continue
-		case k == kwDynamicRef, k == kwRecursiveRef:
+		case m.k == kwDynamicRef, m.k == kwRecursiveRef:
 			out.widened = true // which target it has depends on who refers to this schema
 			continue
 		}
-		w.left -= len(m.name) + len(m.value.text) + 4
-		sub, place := deeper(k, level, inPlace)
-		out.members = append(out.members, member{m.name, w.expandIn(k, m.value, base, sub, place)})
+		m.value = w.expandIn(m, base, level, inPlace)
+		out.add(m)
 	}
 	if !isRef {
 		return out
@@ -216,17 +255,18 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		out.widened = true
 		return out
 	case slices.Contains(w.active, target):
-		out = both(w.generic(target, targetBase), out)
+		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, "Its structure repeats that of "+refName(ref)+".")
 	case w.left <= 0 || len(w.active) >= maxChain:
-		out = both(w.generic(target, targetBase), out)
+		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, clauseDeep)
 	default:
 		w.active = append(w.active, target)
 		expanded := w.expand(target, targetBase, level, inPlace)
 		w.active = w.active[:len(w.active)-1]
-		out = both(expanded, out)
+		out = w.both(expanded, out)
 	}
+	w.flush(out)
 	return out
 }
 
@@ -238,18 +278,24 @@ func refName(ref string) string {
 	return briefly(name, 64)
 }
 
-// expandIn expands the schemas that a keyword's value is or holds.
-func (w *rewriter) expandIn(k keyword, v, base *node, level, inPlace int) *node {
-	switch schemasIn(k, v) {
+// expandIn expands the schemas that a keyword's value is or holds. Values that
+// hold none are shared; in the text they are there each time.
+func (w *rewriter) expandIn(m member, base *node, level, inPlace int) *node {
+	v := m.value
+	level, inPlace = deeper(m.k, level, inPlace)
+	w.left -= len(m.name) + 4
+	switch schemasIn(m.k, v) {
 	case noSchema:
+		w.left -= v.size()
 		return v
 	case oneSchema:
 		return w.expand(v, base, level, inPlace)
 	}
-	out := &node{kind: v.kind, members: make([]member, len(v.members))}
+	w.room(nodeSize + memberSize*len(v.members))
+	out := &node{kind: v.kind, changed: true, seen: v.seen, members: make([]member, len(v.members))}
 	for i, m := range v.members {
-		w.left -= len(m.name) + len(m.value.text) + 4
-		out.members[i] = member{m.name, w.expand(m.value, base, level, inPlace)}
+		w.left -= len(m.name) + 4
+		out.members[i] = member{m.name, w.expand(m.value, base, level, inPlace), m.k}
 	}
 	return out
 }
@@ -257,21 +303,23 @@ func (w *rewriter) expandIn(k keyword, v, base *node, level, inPlace int) *node 
 // generic stands for a schema whose inside is left out: it says the type, as
 // far as that is certain.
 func (w *rewriter) generic(n, base *node) *node {
-	out := newObject()
+	out := w.object()
 	out.widened = true
 	for range maxChain { // the type may be behind more references
+		w.step(len(n.members))
 		ref, ok := reference(n)
-		if !ok || n.get("type") != nil && !w.doc.old {
+		if !ok || n.get(kwType) != nil && !w.doc.old {
 			break
 		}
 		if n, base = w.doc.find(ref, base); n == nil {
 			break
 		}
 	}
-	if t := n.get("type"); t != nil && typeMask(t) != anyType {
-		out.set("type", t)
-		if nullable := n.get("nullable"); nullable != nil {
-			out.set("nullable", nullable)
+	if t := n.get(kwType); t != nil && w.typesOf(t) != anyType {
+		w.left -= t.size()
+		out.set(kwType, t)
+		if nullable := n.get(kwNullable); nullable != nil {
+			out.set(kwNullable, nullable)
 		}
 	}
 	return out
@@ -281,50 +329,62 @@ func (w *rewriter) generic(n, base *node) *node {
 // together where that means the same, and in an allOf elsewhere. What b says
 // about itself replaces what a says. Its unevaluated keywords stay beside the
 // allOf, where they see what a evaluates.
-func both(a, b *node) *node {
+func (w *rewriter) both(a, b *node) *node {
 	switch {
 	case a.kind == 't' || a.kind == '{' && len(a.members) == 0:
 		b.widened = b.widened || a.widened
 		return b
 	case len(b.members) == 0 && !b.widened:
 		return a
-	case !compatible(a, b):
-		out := newObject()
-		for _, name := range []string{"title", "description", "default", "unevaluatedProperties", "unevaluatedItems"} {
-			if value := b.take(name); value != nil {
-				out.set(name, value)
+	case !w.compatible(a, b):
+		out := w.object()
+		for _, k := range []keyword{kwTitle, kwDescription, kwDefault, kwUnevaluatedProperties, kwUnevaluatedItems} {
+			if value := b.take(k); value != nil {
+				out.set(k, value)
 			}
 		}
-		if len(b.members) == 0 && !b.widened {
-			out.members = append(out.members, member{"allOf", newArray(member{"", a})})
-		} else {
-			out.members = append(out.members, member{"allOf", newArray(member{"", a}, member{"", b})})
+		parts := w.array(item(a))
+		if len(b.members) > 0 || b.widened {
+			parts.members = append(parts.members, item(b))
 		}
+		out.add(kwAllOf.with(parts))
 		return out
 	}
-	out := newObject(slices.Clone(a.members)...)
+	out := w.object(w.list(a.members)...)
 	out.widened = a.widened || b.widened
+	known := map[string]int{}
+	if len(b.members) > 0 && len(a.members) > fewNames {
+		known = w.indexes(a)
+	}
 	for _, m := range b.members {
-		out.set(m.name, m.value)
+		i, ok := known[m.name]
+		if len(a.members) <= fewNames {
+			i = slices.IndexFunc(a.members, func(old member) bool { return old.name == m.name })
+			ok = i >= 0
+		}
+		if ok {
+			out.members[i].value = m.value
+		} else {
+			out.add(m)
+		}
 	}
 	return out
 }
 
-func compatible(a, b *node) bool {
+func (w *rewriter) compatible(a, b *node) bool {
 	if a.kind != '{' || b.kind != '{' {
 		return false
 	}
-	inA := keywordsIn(a)
+	inA := a.seen
 	var inB uint64
 	for _, m := range b.members {
-		k := keywordOf(m.name)
-		if k == kwType && !has(inA, kwNullable) && has(inA, kwType) && m.value.key() == a.get("type").key() {
+		if m.k == kwType && !has(inA, kwNullable) && has(inA, kwType) && w.equal(m.value, a.get(kwType)) {
 			continue // the same in both
 		}
-		if has(inA, k) && !has(annotations, k) {
+		if has(inA, m.k) && !has(annotations, m.k) {
 			return false
 		}
-		inB |= 1 << k
+		inB |= 1 << m.k
 	}
 	const unevaluated = 1<<kwUnevaluatedItems | 1<<kwUnevaluatedProperties
 	if (inA|inB)&unevaluated != 0 {
@@ -336,11 +396,4 @@ func compatible(a, b *node) bool {
 		}
 	}
 	return true
-}
-
-func keywordsIn(n *node) (set uint64) {
-	for _, m := range n.members {
-		set |= 1 << keywordOf(m.name)
-	}
-	return set
 }

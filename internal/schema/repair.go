@@ -5,6 +5,7 @@ package schema
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,7 +31,14 @@ import (
 //
 // An error is for the model: it says what is wrong with the arguments and which
 // parameters are expected, in at most about 2 KiB.
-func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
+//
+// The context can end the reading of the schema at a first call, as what it is the
+// error then is.
+func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, error) {
+	shape, err := p.shape(ctx)
+	if err != nil {
+		return nil, err
+	}
 	arguments = bytes.Trim(arguments, " \t\r\n")
 	if raw.Null(arguments) {
 		return json.RawMessage("{}"), nil
@@ -41,7 +49,7 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 			return json.RawMessage("{}"), nil
 		}
 		if inner[0] != '{' {
-			return nil, p.refuse("they are " + article(isString) + ", not an object")
+			return nil, shape.refuse("they are " + article(isString) + ", not an object")
 		}
 		arguments = inner
 	}
@@ -50,23 +58,23 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 		err = raw.ErrSyntax
 	}
 	if err != nil {
-		return nil, p.refuse(err.Error())
+		return nil, shape.refuse(err.Error())
 	}
 	if end < len(arguments) {
-		return nil, p.refuse("there is more text after the JSON value")
+		return nil, shape.refuse("there is more text after the JSON value")
 	}
 	if t := typeOfText(arguments); t != isObject {
-		return nil, p.refuse("they are " + article(t) + ", not an object")
+		return nil, shape.refuse("they are " + article(t) + ", not an object")
 	}
 	arguments = raw.Repair(arguments)
 	r := repairer{data: arguments}
-	shape := p.shape()
-	if shape == nil || shape.allowed&isObject == 0 {
-		shape = &nothing
+	top := shape
+	if top == nil || top.allowed&isObject == 0 {
+		top = &nothing
 	}
-	r.object(0, shape, 0)
+	r.object(0, top, 0)
 	if r.twice != nil {
-		return nil, p.refuse(fmt.Sprintf("the key %q is there twice", briefly(string(r.twice), maxName)))
+		return nil, shape.refuse(fmt.Sprintf("the key %q is there twice", briefly(string(r.twice), maxName)))
 	}
 	if len(r.edits) == 0 {
 		return arguments, nil
@@ -80,8 +88,8 @@ func (p *Plan) Repair(arguments []byte) (json.RawMessage, error) {
 
 var nothing shape // says nothing about any property
 
-func (p *Plan) refuse(reason string) error {
-	return errors.New("reading the arguments: " + reason + "; " + p.expected())
+func (s *shape) refuse(reason string) error {
+	return errors.New("reading the arguments: " + reason + "; " + s.expected())
 }
 
 // A repairer collects the edits to arguments, in order.
@@ -216,7 +224,8 @@ func (r *repairer) array(at int, s *shape, depth int) (end int) {
 func (r *repairer) object(at int, s *shape, depth int) (end int) {
 	var few [fewNames][]byte
 	keys := few[:0]
-	keep := !s.aliased || !r.mixes(at, s)
+	var names, aliases []*property // those that have an alias, as they were called
+	var renames []int              // the edits of aliases
 	at = r.space(at + 1)
 	kept, mark := at, len(r.edits) // where the last kept member ends, and the edits up to there
 	for at < len(r.data) && r.data[at] == '"' {
@@ -236,8 +245,16 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 			sub = p.shape
 		}
 		dropped := p != nil && !p.required && sub != nil && sub.allowed&isNull == 0 && bytes.HasPrefix(r.data[at:], []byte("null"))
-		if p != nil && p.alias != "" && string(key) == p.alias && keep && !dropped {
-			r.edits = append(r.edits, edit{start, keyEnd, raw.AppendQuote(nil, p.name)})
+		switch {
+		case p == nil || p.alias == "":
+		case string(key) != p.alias:
+			names = append(names, p)
+		default:
+			aliases = append(aliases, p)
+			if !dropped {
+				renames = append(renames, len(r.edits))
+				r.edits = append(r.edits, edit{start, keyEnd, raw.AppendQuote(nil, p.name)})
+			}
 		}
 		at = r.value(at, sub, depth+1)
 		valueEnd := at
@@ -255,23 +272,47 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 			kept, mark = valueEnd, len(r.edits)
 		}
 	}
+	if meet(names, aliases) {
+		// A property by its name and by its alias: an alias is a name of its own.
+		for _, i := range renames {
+			r.edits[i].end, r.edits[i].text = r.edits[i].start, nil
+		}
+	}
 	if r.twice == nil {
 		r.twice = repeated(keys)
 	}
 	return at + 1
 }
 
-// mixes reports whether the object at at has a property by its name and by its
-// alias: then the alias is a name of its own.
-func (r *repairer) mixes(at int, s *shape) bool {
-	var seen []*property
-	for name := range raw.Members(r.data[at:]) {
-		if p := s.find(name); p != nil && p.alias != "" {
-			if slices.Contains(seen, p) {
-				return true
+// meet reports whether the lists have a property in common.
+func meet(names, aliases []*property) bool {
+	if len(names) == 0 || len(aliases) == 0 {
+		return false
+	}
+	known := make(map[*property]bool, len(names))
+	for _, p := range names {
+		known[p] = true
+	}
+	return slices.ContainsFunc(aliases, func(p *property) bool { return known[p] })
+}
+
+// repeated returns the first key that is in the list before, nil without one.
+func repeated(keys [][]byte) []byte {
+	if len(keys) > fewNames {
+		seen := make(map[string]struct{}, len(keys))
+		for i, key := range keys {
+			if seen[string(key)] = struct{}{}; len(seen) == i {
+				return key
 			}
-			seen = append(seen, p)
+		}
+		return nil
+	}
+	for i, key := range keys {
+		for _, other := range keys[:i] {
+			if bytes.Equal(key, other) {
+				return key
+			}
 		}
 	}
-	return false
+	return nil
 }

@@ -32,7 +32,7 @@ func TestRepairOuterForm(t *testing.T) {
 			"{\"a\":\"\xff\n\"}":         "{\"a\":\"\uFFFD\\n\"}",
 			`{"z":1 , "a":2,"Z":"<&>"} `: `{"z":1 , "a":2,"Z":"<&>"}`,
 		} {
-			out, err := plan.Repair([]byte(in))
+			out, err := plan.Repair(t.Context(), []byte(in))
 			require.NoError(t, err, in)
 			assert.Equal(t, want, string(out))
 		}
@@ -57,13 +57,13 @@ func TestRepairOuterForm(t *testing.T) {
 			strings.Repeat("[", 20000):  "the JSON text nests too deeply",
 			`{"a":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`: "the JSON text nests too deeply",
 		} {
-			out, err := plan.Repair([]byte(in))
+			out, err := plan.Repair(t.Context(), []byte(in))
 			require.Error(t, err, in)
 			assert.Nil(t, out)
 			assert.True(t, strings.HasPrefix(err.Error(), "reading the arguments: "+reason+"; expected a JSON object"), err.Error())
 		}
 	}
-	_, err := plan.Repair([]byte("[]"))
+	_, err := plan.Repair(t.Context(), []byte("[]"))
 	assert.EqualError(t, err, "reading the arguments: they are an array, not an object; "+
 		"expected a JSON object with path (string, required), n (integer or null), _x (any)")
 }
@@ -76,7 +76,7 @@ func TestRepairErrorIsBounded(t *testing.T) {
 	plan := planFor(t, `{"properties":{`+strings.Join(props, ",")+`}}`)
 	key := strings.Repeat("k", 1000)
 	for _, in := range []string{"[]", `{"` + key + `":1,"` + key + `":2}`} {
-		_, err := plan.Repair([]byte(in))
+		_, err := plan.Repair(t.Context(), []byte(in))
 		require.Error(t, err)
 		assert.Less(t, len(err.Error()), 2048)
 		assert.True(t, strings.HasSuffix(err.Error(), ", and more"))
@@ -170,13 +170,13 @@ func TestRepairValues(t *testing.T) {
 		}
 		for _, form := range []string{`{"p":%s}`, `{ "q":"1", "p" : %s , "r":[1.0]}`} {
 			arguments := []byte(fmt.Sprintf(form, c.in))
-			out, err := plan.Repair(arguments)
+			out, err := plan.Repair(t.Context(), arguments)
 			require.NoError(t, err)
 			assert.Equal(t, fmt.Sprintf(form, want), string(out), "%s: %s", c.schema, c.in)
 			if c.want == "" {
 				assert.Same(t, &arguments[0], &out[0], "not copied")
 			}
-			again, err := plan.Repair(out)
+			again, err := plan.Repair(t.Context(), out)
 			require.NoError(t, err)
 			assert.Equal(t, string(out), string(again))
 		}
@@ -199,7 +199,7 @@ func TestRepairNulls(t *testing.T) {
 		`{"unknown":null}`:                         `{"unknown":null}`,
 		`{"country":"null"}`:                       `{"country":"null"}`,
 	} {
-		out, err := plan.Repair([]byte(in))
+		out, err := plan.Repair(t.Context(), []byte(in))
 		require.NoError(t, err)
 		assert.Equal(t, want, string(out), in)
 	}
@@ -211,7 +211,7 @@ func TestRepairNulls(t *testing.T) {
 		`{"properties":{"a":{"type":"string"}},"if":{},"else":{"required":["a"]}}`:                              `{"a":null}`,
 		`{"properties":{"a":{"type":"string","required":true}}}`:                                                `{"a":null}`,
 	} {
-		out, err := planFor(t, schema).Repair([]byte(in))
+		out, err := planFor(t, schema).Repair(t.Context(), []byte(in))
 		require.NoError(t, err)
 		assert.Equal(t, in, string(out), schema)
 	}
@@ -232,7 +232,7 @@ func TestRepairNames(t *testing.T) {
 		`{"r":{"r":{"r":{"_meta_2":"1"}}}}`:                         `{"r":{"r":{"r":{"$meta":1}}}}`,
 		`{"list":"[{\"a_b\":\"x\"}]"}`:                              `{"list":[{"a b":"x"}]}`,
 	} {
-		out, err := plan.Repair([]byte(in))
+		out, err := plan.Repair(t.Context(), []byte(in))
 		require.NoError(t, err)
 		assert.Equal(t, want, string(out), in)
 	}
@@ -247,12 +247,12 @@ func TestRepairNames(t *testing.T) {
 		{in(`{"not":{"required":["$x"]},"contains":{"properties":{"$x":{}}}}`), `{"p":[{"_x":1}]}`, `{"p":[{"$x":1}]}`},
 		{in(`{"dependentSchemas":{"a":{"properties":{"$x":{"type":"integer"}}}}}`), `{"p":{"_x":"1"}}`, `{"p":{"$x":"1"}}`},
 	} {
-		out, err := planFor(t, c.schema).Repair([]byte(c.in))
+		out, err := planFor(t, c.schema).Repair(t.Context(), []byte(c.in))
 		require.NoError(t, err)
 		assert.Equal(t, c.want, string(out), c.schema)
 	}
 	plan = planFor(t, `{"oneOf":[{"properties":{"k/1":{"const":1}}},{"properties":{"k/1":{"const":2},"k_1":{}}}]}`)
-	out, err := plan.Repair([]byte(`{"k_1_2":"1","k_1":0}`))
+	out, err := plan.Repair(t.Context(), []byte(`{"k_1_2":"1","k_1":0}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"k/1":1,"k_1":0}`, string(out))
 }
@@ -268,14 +268,14 @@ func TestRepairRecursion(t *testing.T) {
 			in, want = strings.TrimSuffix(in, "}")+"]}", strings.TrimSuffix(want, "}")+"]}"
 		}
 	}
-	out, err := plan.Repair([]byte(`{"tree":` + in + `}`))
+	out, err := plan.Repair(t.Context(), []byte(`{"tree":`+in+`}`))
 	require.NoError(t, err)
 	assert.Equal(t, `{"tree":`+want+`}`, string(out))
 
 	// A string in a string, as deep as a decoded text may be.
 	deep := strings.Repeat(`{"tree":`, 990) + `"[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]"` + strings.Repeat("}", 990)
 	plan = planFor(t, `{"type":"object","properties":{"tree":{"anyOf":[{"$ref":"#"},{"type":"array"}]}}}`)
-	out, err = plan.Repair([]byte(deep))
+	out, err = plan.Repair(t.Context(), []byte(deep))
 	require.NoError(t, err)
 	assert.Equal(t, deep, string(out), "what would nest too deeply stays")
 }
@@ -285,7 +285,7 @@ func TestRepairConcurrently(t *testing.T) {
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
-			out, err := plan.Repair([]byte(`{"page":"2","_filter":{"author":null}}`))
+			out, err := plan.Repair(t.Context(), []byte(`{"page":"2","_filter":{"author":null}}`))
 			assert.NoError(t, err)
 			assert.Equal(t, `{"page":2,"$filter":{}}`, string(out))
 		})
@@ -297,10 +297,10 @@ var cleanArguments = []byte(`{"owner":"someone","repo":"something","state":"open
 
 func TestRepairAllocatesNothing(t *testing.T) {
 	plan := planFor(t, string(cleanSchema))
-	_, err := plan.Repair(cleanArguments)
+	_, err := plan.Repair(t.Context(), cleanArguments)
 	require.NoError(t, err)
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		if _, err := plan.Repair(cleanArguments); err != nil {
+		if _, err := plan.Repair(t.Context(), cleanArguments); err != nil {
 			t.Fatal(err)
 		}
 	}))
@@ -319,7 +319,7 @@ func BenchmarkRepair(b *testing.B) {
 			b.SetBytes(int64(len(arguments)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := plan.Repair(arguments); err != nil {
+				if _, err := plan.Repair(b.Context(), arguments); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -328,7 +328,7 @@ func BenchmarkRepair(b *testing.B) {
 	b.Run("first", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := newPlan(cleanSchema, nil).Repair(cleanArguments); err != nil {
+			if _, err := newPlan(cleanSchema, nil).Repair(b.Context(), cleanArguments); err != nil {
 				b.Fatal(err)
 			}
 		}

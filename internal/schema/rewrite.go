@@ -1,6 +1,7 @@
 package schema
 
 // This file has the passes over one schema and the schemas in it (rules 4 to 10).
+// What is as it should be they leave as it is.
 
 import (
 	"slices"
@@ -8,268 +9,319 @@ import (
 	"strings"
 )
 
+// A rewriter is one run over one schema.
+type rewriter struct {
+	*meter
+	doc    document
+	clean  func(string) string
+	names  *renaming // nil when all names are legal
+	quiet  bool
+	cut    bool    // the root lost what is not for a root, and nothing else is to be done about that
+	left   int     // bytes that may still be copied; references become generic when none are left
+	active []*node // the targets of the references that are being expanded
+	notes  map[*node]*note
+}
+
 // fix makes n normal. It reports whether n then accepts more than before.
 func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
+	w.step(2 + len(n.members))
 	widened = n.widened
-	widened = w.oldDrafts(n) || widened
+	if n.seen&(olderForms|1<<kwType) != 0 || w.doc.old {
+		widened = w.oldDrafts(n) || widened
+	}
 	widened = w.kinds(n) || widened
 	widened = w.unevaluated(n) || widened
-	w.closedArrays(n)
-	widened = w.cut(n, level, inPlace) || widened
-	misplaced(n)
-	widened = w.children(n, level, inPlace) || widened
-	openArrays(n)
+	if n.get(kwItems).is('f') {
+		w.closedArrays(n)
+	}
+	if level >= maxLevels || inPlace >= maxInPlace {
+		widened = w.cutOff(n, level, inPlace) || widened
+	}
+	allowed := w.typesOf(n.get(kwType))
+	misplaced(n, allowed)
+	if n.seen&holders != 0 {
+		widened = w.children(n, level, inPlace) || widened
+	}
+	w.openArrays(n, allowed)
 	widened = w.required(n) || widened
-	widened = w.values(n) || widened
+	widened = w.values(n, allowed) || widened
 	widened = w.pattern(n) || widened
-	return w.keys(n) || widened
+	widened = w.keys(n) || widened
+	w.flush(n)
+	return widened
 }
 
 // drop removes a keyword and says so.
-func (w *rewriter) drop(n *node, name string) (widened bool) {
-	w.say(n, dropped(name, n.take(name)))
+func (w *rewriter) drop(n *node, k keyword) (widened bool) {
+	w.say(n, dropped(k, n.take(k)))
 	return true
 }
 
 // oldDrafts is rule 5.
 func (w *rewriter) oldDrafts(n *node) (widened bool) {
-	seen := keywordsIn(n)
-	if w.doc.old && seen&since2019 != 0 {
+	if w.doc.old && n.seen&newerKeywords != 0 {
 		for _, m := range slices.Clone(n.members) {
-			if has(since2019, keywordOf(m.name)) {
-				w.drop(n, m.name) // no reader of that draft minds it
+			if has(newerKeywords, m.k) {
+				w.drop(n, m.k) // no reader of that draft minds it
 			}
 		}
 	}
-	if has(seen, kwType) {
+	if has(n.seen, kwType) {
 		widened = w.typeNames(n)
 	}
-	if has(seen, kwExclusiveMinimum) {
-		exclusive(n, "exclusiveMinimum", "minimum")
-	}
-	if has(seen, kwExclusiveMaximum) {
-		exclusive(n, "exclusiveMaximum", "maximum")
-	}
-	if has(seen, kwItems) || has(seen, kwAdditionalItems) {
-		widened = w.tuple(n) || widened
-	}
-	if has(seen, kwDependencies) {
+	exclusive(n, kwExclusiveMinimum, kwMinimum)
+	exclusive(n, kwExclusiveMaximum, kwMaximum)
+	widened = w.tuple(n) || widened
+	if has(n.seen, kwDependencies) {
 		widened = w.dependencies(n) || widened
 	}
-	if required := n.get("required"); required.is('t') || required.is('f') {
-		n.take("required")
+	if required := n.get(kwRequired); required.is('t') || required.is('f') {
+		n.take(kwRequired)
 		if required.is('t') {
 			w.say(n, "Required.")
 		}
 	}
-	if seen&(unions|1<<kwRequired) != 0 {
-		listOfOne(n)
-	}
-	if has(seen, kwNullable) && n.take("nullable").is('t') {
-		nullable(n)
+	w.listOfOne(n)
+	if has(n.seen, kwNullable) && n.take(kwNullable).is('t') {
+		w.nullable(n)
 	}
 	return widened
 }
 
 // listOfOne makes lists of what some servers write as their only element.
-func listOfOne(n *node) {
-	if v := n.get("required"); v.is('"') && n.get("properties").get(v.string()) != nil {
-		n.set("required", newArray(member{"", v}))
+func (w *rewriter) listOfOne(n *node) {
+	if v := n.get(kwRequired); v.is('"') && n.get(kwProperties).property(v.string()) != nil {
+		n.set(kwRequired, w.array(item(v)))
 	}
-	for _, name := range []string{"allOf", "anyOf", "oneOf"} {
-		if v := n.get(name); v.is('{') && keywordsIn(v)&^(1<<kwUnknown) != 0 {
-			n.set(name, newArray(member{"", v}))
+	if n.seen&unions == 0 {
+		return
+	}
+	for _, k := range []keyword{kwAllOf, kwAnyOf, kwOneOf} {
+		if v := n.get(k); v.is('{') && v.seen&^(1<<kwUnknown) != 0 {
+			n.set(k, w.array(item(v)))
 		}
 	}
 }
 
 func (w *rewriter) typeNames(n *node) (widened bool) {
-	t := n.get("type")
-	if t.is('"') && typeNamed(t.string()) != 0 {
-		return false
+	t := n.get(kwType)
+	list := t.list('[')
+	if !t.is('[') {
+		if t.is('"') && typeNamed(t.string()) != 0 {
+			return false
+		}
+		list = []member{item(t)}
 	}
-	list := []member{{"", t}}
-	if t.is('[') {
-		list = t.members
-	}
-	var names []member
+	var names []string
+	proper := len(list) > 0 // all are as they should be
 	for _, m := range list {
+		w.step(1)
 		name := properType(m.value.string())
 		if name == "" {
 			names = nil
 			break
 		}
-		if !slices.ContainsFunc(names, func(m member) bool { return m.value.string() == name }) {
-			names = append(names, member{"", newString(name)})
+		if slices.Contains(names, name) {
+			proper = false
+			continue
 		}
+		proper = proper && len(m.value.text) == len(name)+2 && m.value.text[1:len(name)+1] == name
+		names = append(names, name) // seven at most
 	}
-	switch {
-	case names == nil:
-		n.take("type")
-		if text := strings.ToLower(t.string()); !t.is('n') && (!t.is('"') || text != "" && text != "any") {
-			w.say(n, dropped("type", t))
+	if names == nil {
+		n.take(kwType)
+		if text := t.string(); !t.is('n') && (!t.is('"') || text != "" && !strings.EqualFold(text, "any")) {
+			w.say(n, dropped(kwType, t))
 		}
 		return true
-	case t.is('['):
-		n.set("type", newArray(names...))
-	default:
-		n.set("type", names[0].value)
+	}
+	if proper {
+		return false
+	}
+	words := w.array()
+	for _, name := range names {
+		words.members = append(words.members, item(w.quoted(name)))
+	}
+	if t.is('[') {
+		n.set(kwType, words)
+	} else {
+		n.set(kwType, words.members[0].value)
 	}
 	return false
 }
 
-func exclusive(n *node, name, inclusive string) {
-	switch value := n.get(name); value.kind {
-	case 't':
-		if bound := n.get(inclusive); bound.is('0') {
-			n.set(name, bound)
-			n.take(inclusive)
-			return
-		}
-		n.take(name)
-	case 'f':
-		n.take(name)
+func exclusive(n *node, k, inclusive keyword) {
+	value := n.get(k)
+	if !value.is('t') && !value.is('f') {
+		return
 	}
+	if bound := n.get(inclusive); value.is('t') && bound.is('0') {
+		n.set(k, bound)
+		n.take(inclusive)
+		return
+	}
+	n.take(k)
 }
 
 func (w *rewriter) tuple(n *node) (widened bool) {
-	additional := n.take("additionalItems")
-	if !n.get("items").is('[') {
+	additional := n.take(kwAdditionalItems)
+	if !n.get(kwItems).is('[') {
 		return false
 	}
-	switch i := n.index("items"); {
-	case n.get("prefixItems") != nil:
-		return w.drop(n, "items")
-	case len(n.members[i].value.members) == 0:
-		n.take("items")
+	switch {
+	case n.get(kwPrefixItems) != nil:
+		return w.drop(n, kwItems)
+	case len(n.get(kwItems).members) == 0:
+		n.take(kwItems)
 	default:
-		n.members[i].name = "prefixItems"
+		n.become(kwItems, kwPrefixItems)
 	}
 	if additional != nil && !additional.is('t') {
-		n.set("items", additional)
+		n.set(kwItems, additional)
 	}
 	return false
 }
 
 func (w *rewriter) dependencies(n *node) (widened bool) {
-	dependencies := n.take("dependencies")
+	dependencies := n.take(kwDependencies)
 	if !dependencies.is('{') {
 		return false
 	}
-	names, schemas := newObject(), newObject()
+	w.room(2 * memberSize * len(dependencies.members))
+	names, schemas := w.object(), w.object()
 	for _, m := range dependencies.members {
 		switch m.value.kind {
 		case '[':
-			names.members = append(names.members, m)
+			names.add(m)
 		case '"':
-			names.members = append(names.members, member{m.name, newArray(member{"", m.value})})
+			names.add(named(m.name, w.array(item(m.value))))
 		default:
-			schemas.members = append(schemas.members, m)
+			schemas.add(m)
 		}
 	}
-	for _, m := range []member{{"dependentRequired", names}, {"dependentSchemas", schemas}} {
+	for _, m := range []member{kwDependentRequired.with(names), kwDependentSchemas.with(schemas)} {
 		switch {
 		case len(m.value.members) == 0:
-		case n.get(m.name) != nil:
-			w.say(n, dropped(m.name, m.value))
+		case n.get(m.k) != nil:
+			w.say(n, dropped(m.k, m.value))
 			widened = true
 		default:
-			n.set(m.name, m.value)
+			n.set(m.k, m.value)
 		}
 	}
 	return widened
 }
 
 // nullable lets null in, as the keyword of that name asks.
-func nullable(n *node) {
-	null := member{"", newObject(member{"type", newString("null")})}
-	t, enum := n.get("type"), n.get("enum")
-	seen := keywordsIn(n)
+func (w *rewriter) nullable(n *node) {
+	word := item(w.quoted("null"))
+	null := item(w.object(kwType.with(word.value)))
+	t, enum := n.get(kwType), n.get(kwEnum)
 	switch {
-	case seen&(inPlaceKeywords|1<<kwConst) == 0 && (t != nil || enum == nil):
-		if t == nil || typeMask(t)&isNull != 0 {
+	case n.seen&(inPlaceKeywords|1<<kwConst) == 0 && (t != nil || enum == nil):
+		if t == nil || w.typesOf(t)&isNull != 0 {
 			return
 		}
 		if t.is('"') {
-			t = newArray(member{"", t})
+			t = w.array(item(t))
 		}
-		n.set("type", newArray(append(slices.Clone(t.members), member{"", newString("null")})...))
+		n.set(kwType, w.array(w.list(t.members, word)...))
+		w.step(len(enum.list('[')))
 		if enum.is('[') && !slices.ContainsFunc(enum.members, func(m member) bool { return m.value.is('n') }) {
-			n.set("enum", newArray(append(slices.Clone(enum.members), member{"", &node{kind: 'n', text: "null"}})...))
+			n.set(kwEnum, w.array(w.list(enum.members, item(&node{kind: 'n', text: "null"}))...))
 		}
-	case seen&^annotations == 1<<kwAnyOf && n.get("anyOf").is('['):
-		n.set("anyOf", newArray(append(slices.Clone(n.get("anyOf").members), null)...))
+	case n.seen&^annotations == 1<<kwAnyOf && n.get(kwAnyOf).is('['):
+		n.set(kwAnyOf, w.array(w.list(n.get(kwAnyOf).members, null)...))
 	default:
-		inner := newObject()
-		n.members = slices.DeleteFunc(slices.Clone(n.members), func(m member) bool {
-			if has(annotations, keywordOf(m.name)) {
-				return false
+		inner := w.object()
+		for _, m := range n.members {
+			if !has(annotations, m.k) {
+				inner.add(m)
 			}
-			inner.members = append(inner.members, m)
-			return true
-		})
-		n.set("anyOf", newArray(member{"", inner}, null))
+		}
+		n.keep(annotations)
+		n.set(kwAnyOf, w.array(item(inner), null))
 	}
 }
 
 // kinds is the end of rule 8, and the end of rule 1 at every depth: copies of
 // inlined schemas would share their names.
 func (w *rewriter) kinds(n *node) (widened bool) {
-	var room [16]member // for a copy, since members go in the loop
-	for _, m := range append(room[:0], n.members...) {
-		k, v := keywordOf(m.name), m.value
-		ok, silent := true, v.is('n') || k == kwTitle || k == kwDescription || k == kwComment
-		switch wants[k] {
-		case wantGone:
-			if k != kwUnevaluatedItems && k != kwUnevaluatedProperties {
-				n.take(m.name)
-			}
-		case wantArray:
-			if !v.is('[') {
-				n.set(m.name, newArray(member{"", v}))
-			}
-		case wantNames:
-			if ok = v.is('{'); ok {
-				widened = w.nameLists(n, m) || widened
-			}
-		case wantSchema, wantSchemaOrBool:
-			ok = v.is('{') || v.is('t') || v.is('f')
-		case wantSchemas:
-			ok = v.is('[') && len(v.members) > 0
-			silent = silent || v.is('[')
-		case wantSchemaMap:
-			ok = v.is('{')
-			silent = silent || v.is('[') && len(v.members) == 0
-		case wantTypes: // rule 5
-		default:
-			if ok = takes(wants[k], v.kind, v.text); ok && w.clean != nil && (k == kwTitle || k == kwDescription) && suspect([]byte(v.text)) {
-				old := v.string()
-				if text := w.clean(old); text != old {
-					n.set(m.name, newString(text))
-				}
-			}
-		}
+	end := len(n.members) // clauses may come behind
+	for i := 0; i < end; i++ {
+		m := n.members[i]
+		ok, silent := w.kindOf(n, m, &widened)
 		if ok {
 			continue
 		}
-		n.take(m.name)
+		n.take(m.k)
+		i--
+		end--
 		if !silent {
-			w.say(n, dropped(m.name, v))
+			w.say(n, dropped(m.k, m.value))
 		}
-		widened = widened || !has(annotations, k)
+		widened = widened || !has(annotations, m.k) && rules[m.k].want != wantGone
 	}
 	return widened
 }
 
+// kindOf reports whether a member of n has a value as its keyword wants it, or
+// got one, and else whether that is not worth a word.
+func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
+	k, v := m.k, m.value
+	silent = v.is('n')
+	switch want := rules[k].want; want {
+	case wantAny, wantLater, wantTypes: // rule 5
+		return true, false
+	case wantGone:
+		return false, true
+	case wantList:
+		if !v.is('[') {
+			n.set(k, w.array(item(v)))
+		}
+		return true, false
+	case wantNames:
+		if ok = v.is('{'); ok {
+			*widened = w.nameLists(n, m) || *widened
+		}
+		return ok, silent
+	case wantSchema, wantSchemaOrBool:
+		return v.is('{') || v.is('t') || v.is('f'), silent
+	case wantSchemas:
+		return v.is('[') && len(v.members) > 0, silent || v.is('[')
+	case wantSchemaMap:
+		return v.is('{'), silent || v.is('[') && len(v.members) == 0
+	default:
+		ok = want.takes(v)
+	}
+	if k == kwTitle || k == kwDescription || k == kwComment {
+		silent = true
+		if k == kwDescription && w.notes != nil {
+			w.flush(n)
+			v = n.get(k)
+		}
+		if ok && k != kwComment && w.clean != nil && suspect(v.text) {
+			old := v.string()
+			w.step(len(old))
+			if text := w.clean(old); text != old {
+				n.set(k, w.quoted(text))
+			}
+		}
+	}
+	return ok, silent
+}
+
 // nameLists leaves what is a list of distinct strings in a dependentRequired.
 func (w *rewriter) nameLists(n *node, m member) (widened bool) {
-	out, repeated := newObject(), false
+	out, repeated := w.object(), false
+	w.room(memberSize * len(m.value.members))
 	for _, list := range m.value.members {
 		if !list.value.is('[') {
 			widened = true
 			continue
 		}
-		names := newArray()
+		names := w.array()
+		w.room((memberSize + 64) * len(list.value.members))
 		seen := map[string]bool{}
 		for _, name := range list.value.members {
 			switch {
@@ -282,13 +334,13 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 				names.members = append(names.members, name)
 			}
 		}
-		out.members = append(out.members, member{list.name, names})
+		out.add(named(list.name, names))
 	}
 	if widened || repeated {
-		n.set(m.name, out)
+		n.set(m.k, out)
 	}
 	if widened {
-		w.say(n, dropped(m.name, m.value))
+		w.say(n, dropped(m.k, m.value))
 	}
 	return widened
 }
@@ -297,7 +349,11 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 // mean the same, and drops them where other schemas in place evaluate too: what
 // is dropped there would make them refuse more.
 func (w *rewriter) unevaluated(n *node) (widened bool) {
-	for _, pair := range [][2]string{{"unevaluatedProperties", "additionalProperties"}, {"unevaluatedItems", "items"}} {
+	const both = 1<<kwUnevaluatedProperties | 1<<kwUnevaluatedItems
+	if n.seen&both == 0 {
+		return false
+	}
+	for _, pair := range [][2]keyword{{kwUnevaluatedProperties, kwAdditionalProperties}, {kwUnevaluatedItems, kwItems}} {
 		value := n.get(pair[0])
 		if value == nil {
 			continue
@@ -305,8 +361,8 @@ func (w *rewriter) unevaluated(n *node) (widened bool) {
 		switch {
 		case !value.is('f') && !value.is('{'), n.get(pair[1]) != nil:
 			n.take(pair[0])
-		case keywordsIn(n)&(inPlaceKeywords|1<<kwContains) == 0:
-			n.members[n.index(pair[0])].name = pair[1]
+		case n.seen&(inPlaceKeywords|1<<kwContains) == 0:
+			n.become(pair[0], pair[1])
 		default:
 			widened = w.drop(n, pair[0])
 		}
@@ -316,46 +372,36 @@ func (w *rewriter) unevaluated(n *node) (widened bool) {
 
 // closedArrays says with maxItems what items did that are false (rule 6).
 func (w *rewriter) closedArrays(n *node) {
-	if !n.get("items").is('f') {
-		return
-	}
-	n.set("items", newObject())
-	most := 0
-	if prefix := n.get("prefixItems"); prefix.is('[') {
-		most = len(prefix.members)
-	}
-	if old := n.get("maxItems"); old != nil {
+	n.set(kwItems, w.object())
+	most := len(n.get(kwPrefixItems).list('['))
+	if old := n.get(kwMaxItems); old != nil {
 		if bound, err := strconv.Atoi(old.text); err == nil && bound <= most {
 			return
 		}
 	}
-	n.set("maxItems", &node{kind: '0', text: strconv.Itoa(most)})
+	n.set(kwMaxItems, &node{kind: '0', text: strconv.Itoa(most)})
 }
 
-// cut is rule 4.
-func (w *rewriter) cut(n *node, level, inPlace int) (widened bool) {
-	if level < maxLevels && inPlace < maxInPlace {
-		return false
-	}
+// cutOff is rule 4.
+func (w *rewriter) cutOff(n *node, level, inPlace int) (widened bool) {
 	deep := false
 	for k, sub := range n.schemas {
 		level, inPlace := deeper(k, level, inPlace)
-		deep = deep || (level > maxLevels || inPlace > maxInPlace) && (len(sub.value.members) > 0 || k == kwPrefixItems)
+		if deep = (level > maxLevels || inPlace > maxInPlace) && len(sub.value.members) > 0; deep {
+			break
+		}
+		w.step(1)
 	}
 	if !deep {
 		return false
 	}
-	n.members = slices.DeleteFunc(slices.Clone(n.members), func(m member) bool {
-		k := keywordOf(m.name)
-		return k != kwType && !has(annotations, k)
-	})
+	n.keep(annotations | 1<<kwType)
 	w.say(n, clauseDeep)
 	return true
 }
 
 // misplaced removes what says nothing about values of the declared types.
-func misplaced(n *node) {
-	allowed := typeMask(n.get("type"))
+func misplaced(n *node, allowed types) {
 	var none uint64
 	if allowed&isObject == 0 {
 		none |= objectKeywords
@@ -363,151 +409,173 @@ func misplaced(n *node) {
 	if allowed&isArray == 0 {
 		none |= arrayKeywords
 	}
-	if none&keywordsIn(n) != 0 {
-		n.members = slices.DeleteFunc(n.members, func(m member) bool { return has(none, keywordOf(m.name)) })
+	if none&n.seen != 0 {
+		n.keep(^none)
 	}
 }
 
 // children fixes the schemas in n, and drops those that may not be widened and
 // were.
 func (w *rewriter) children(n *node, level, inPlace int) (widened bool) {
-	var room [16]member
-	for _, m := range append(room[:0], n.members...) {
-		k, v := keywordOf(m.name), m.value
-		sub, place := deeper(k, level, inPlace)
-		switch schemasIn(k, v) {
-		case oneSchema:
-			widened = w.child(n, k, m, sub, place) || widened
-		case listOfSchemas:
-			widened = w.list(n, k, m, sub, place) || widened
-		case namedSchemas:
-			widened = w.named(n, k, v, sub, place) || widened
+	var room [8]member
+	held := room[:0]
+	for _, m := range n.members {
+		if rules[m.k].holds != noSchema {
+			held = append(held, m)
 		}
+	}
+	for _, m := range held {
+		sub, place := deeper(m.k, level, inPlace)
+		switch schemasIn(m.k, m.value) {
+		case oneSchema:
+			widened = w.child(n, m, sub, place) || widened
+		case listOfSchemas:
+			widened = w.schemaList(n, m, sub, place) || widened
+		case namedSchemas:
+			widened = w.named(n, m.k, m.value, sub, place) || widened
+		}
+		n.changed = n.changed || m.value.changed
 	}
 	return widened
 }
 
-func (w *rewriter) child(n *node, k keyword, m member, level, inPlace int) (widened bool) {
-	v := m.value
-	if n.get(m.name) != v {
+func (w *rewriter) child(n *node, m member, level, inPlace int) (widened bool) {
+	k, v := m.k, m.value
+	if n.get(k) != v {
 		return false // it went with another
 	}
-	sensitive := k == kwNot || k == kwIf || k == kwContains
 	if !v.is('{') {
-		switch {
-		case k == kwAdditionalProperties:
-		case k == kwIf, k == kwThen, k == kwElse:
-			// A boolean there has its meaning in a schema's form.
-			if v.is('t') {
-				n.set(m.name, newObject())
-			} else {
-				n.set(m.name, newObject(member{"not", newObject()}))
-			}
-		case k == kwNot && v.is('f'), k == kwPropertyNames && v.is('t'):
-			n.take(m.name)
-		case v.is('t') && k != kwNot:
-			n.set(m.name, newObject())
-		default:
-			return w.drop(n, m.name)
-		}
-		return false
+		return w.boolean(n, m)
 	}
+	sensitive := k == kwNot || k == kwIf || k == kwContains
 	before := ""
 	if sensitive && !w.quiet {
-		switch k {
-		case kwIf:
-			before = w.conditional(n, k)
-		default:
-			before = dropped(m.name, v)
+		if before = dropped(k, v); k == kwIf {
+			before = conditional(n, k)
 		}
 	}
 	widened = w.fix(v, level, inPlace)
 	if !widened || !sensitive {
 		return widened
 	}
-	n.take(m.name)
+	n.take(k)
 	switch k {
 	case kwIf:
-		n.take("then")
-		n.take("else")
+		n.take(kwThen)
+		n.take(kwElse)
 	case kwContains:
-		for _, name := range []string{"minContains", "maxContains"} {
-			n.take(name)
-		}
+		n.take(kwMinContains)
+		n.take(kwMaxContains)
 	}
 	w.say(n, before)
 	return true
 }
 
-func (w *rewriter) list(n *node, k keyword, m member, level, inPlace int) (widened bool) {
-	out := newArray()
-	for i, item := range m.value.members {
-		v := item.value
+// boolean gives what is true or false in place of a schema a schema's form.
+func (w *rewriter) boolean(n *node, m member) (widened bool) {
+	switch k, v := m.k, m.value; {
+	case k == kwAdditionalProperties:
+	case k == kwIf, k == kwThen, k == kwElse:
+		// A boolean there has its meaning in a schema's form.
+		if v.is('t') {
+			n.set(k, w.object())
+		} else {
+			n.set(k, w.object(kwNot.with(w.object())))
+		}
+	case k == kwNot && v.is('f'), k == kwPropertyNames && v.is('t'):
+		n.take(k)
+	case v.is('t') && k != kwNot:
+		n.set(k, w.object())
+	default:
+		return w.drop(n, k)
+	}
+	return false
+}
+
+func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bool) {
+	out, schemas := m.value, true
+	for _, sub := range out.members {
+		schemas = schemas && sub.value.is('{')
+	}
+	if !schemas {
+		out = w.array()
+		w.room(memberSize * len(m.value.members))
+	}
+	for i, sub := range m.value.members {
+		v := sub.value
 		switch {
-		case v.is('f') && k == kwPrefixItems:
+		case v.is('f') && m.k == kwPrefixItems:
 			w.say(n, "Item "+strconv.Itoa(i+1)+" is not allowed.")
-			v, widened = newObject(), true
-		case v.is('f') && k == kwAllOf:
+			v, widened = w.object(), true
+		case v.is('f') && m.k == kwAllOf:
 			widened = true
 			continue
 		case v.is('f'):
 			continue
 		case !v.is('{'):
 			widened = widened || !v.is('t')
-			v = newObject()
+			v = w.object()
 		default:
 			widened = w.fix(v, level, inPlace) || widened
+			out.changed = out.changed || v.changed
 		}
-		out.members = append(out.members, member{"", v})
+		if !schemas {
+			out.members = append(out.members, item(v))
+		}
 	}
 	switch {
 	case len(out.members) == 0:
-		n.take(m.name)
+		n.take(m.k)
 		w.say(n, "No value is allowed.")
 		return true
-	case k != kwOneOf || !widened:
-		n.set(m.name, out)
+	case m.k != kwOneOf || !widened:
+		if !schemas {
+			n.set(m.k, out)
+		}
 		return widened
 	}
 	w.say(n, "Exactly one of the alternatives must match.")
-	i := n.index(m.name)
-	if n.get("anyOf") == nil {
-		n.members[i] = member{"anyOf", out}
+	if n.get(kwAnyOf) == nil {
+		n.set(kwOneOf, out)
+		n.become(kwOneOf, kwAnyOf)
+		return true
+	}
+	n.take(m.k)
+	all := item(w.object(kwAnyOf.with(out)))
+	if old := n.get(kwAllOf); old.is('[') {
+		n.set(kwAllOf, w.array(w.list(old.members, all)...))
 	} else {
-		n.take(m.name)
-		all := newArray(member{"", newObject(member{"anyOf", out})})
-		if old := n.get("allOf"); old.is('[') {
-			all.members = append(slices.Clone(old.members), all.members...)
-		}
-		n.set("allOf", all)
+		n.set(kwAllOf, w.array(all))
 	}
 	return true
 }
 
 func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (widened bool) {
-	kept := make([]member, 0, len(of.members))
+	kept := of.members[:0]
 	for _, m := range of.members {
 		switch {
 		case k == kwPatternProperties && !w.keepsPattern(m.name):
 			// Names that match it would become additional ones.
 			w.say(n, "Properties whose names match "+briefly(m.name, maxQuoted)+" must match "+m.value.brief(maxQuoted)+".")
-			if additional := n.take("additionalProperties"); additional.is('f') {
+			if additional := n.take(kwAdditionalProperties); additional.is('f') {
 				w.say(n, "Other properties are not allowed.")
 			}
-			widened = true
+			widened, of.changed = true, true
 			continue
 		case m.value.is('f'):
 			w.say(n, "Not allowed: "+briefly(w.rename(m.name), maxQuoted)+".")
-			widened = true
+			widened, of.changed = true, true
 			continue
 		case m.value.is('t') && k == kwDependentSchemas:
+			of.changed = true
 			continue
 		case !m.value.is('{'):
 			widened = widened || !m.value.is('t')
-			m.value = newObject()
+			m.value = w.object()
 		default:
 			widened = w.fix(m.value, level, inPlace) || widened
 		}
+		of.changed = of.changed || m.value.changed
 		kept = append(kept, m)
 	}
 	of.members = kept
@@ -515,100 +583,157 @@ func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (wide
 }
 
 // openArrays is rule 6.
-func openArrays(n *node) {
-	if n.get("items") != nil {
-		return
-	}
-	if t := n.get("type"); t != nil && typeMask(t)&isArray != 0 || n.get("prefixItems") != nil {
-		n.set("items", newObject())
+func (w *rewriter) openArrays(n *node, allowed types) {
+	if n.get(kwItems) == nil && (n.get(kwType) != nil && allowed&isArray != 0 || n.get(kwPrefixItems) != nil) {
+		n.set(kwItems, w.object())
 	}
 }
 
 // required is rule 7. A required name that is no property becomes an open one,
 // which lets in what additionalProperties kept out.
 func (w *rewriter) required(n *node) (widened bool) {
-	list, props := n.get("required"), n.get("properties")
-	if list == nil || len(list.members) == 0 {
+	list, props := n.get(kwRequired), n.get(kwProperties)
+	if list == nil || len(list.members) == 0 || w.areProperties(list.members, props.list('{')) {
 		return false
 	}
 	known := map[string]int{}
 	if props != nil {
-		known = props.indexes()
+		known = w.indexes(props)
 	}
 	var names, missing []member
+	w.room((memberSize + 64) * len(list.members))
 	seen := make(map[string]bool, len(list.members))
+	respelled := false
 	for _, m := range list.members {
 		name := m.value.string()
 		if !m.value.is('"') || seen[name] {
 			continue
 		}
 		seen[name] = true
-		names = append(names, member{"", newString(name)})
+		quoted := w.quoted(name)
+		respelled = respelled || quoted.text != m.value.text
+		names = append(names, item(quoted))
 		if _, ok := known[name]; !ok {
-			missing = append(missing, member{name, newObject()})
+			missing = append(missing, named(name, w.object()))
 		}
 	}
 	if len(names) == 0 {
-		n.take("required")
+		n.take(kwRequired)
 		return false
 	}
-	n.set("required", newArray(names...))
+	if respelled || len(names) < len(list.members) {
+		n.set(kwRequired, w.array(names...))
+	}
 	if len(missing) == 0 {
 		return false
 	}
 	if props == nil {
-		props = newObject()
-		n.members = slices.Insert(n.members, n.index("required"), member{"properties", props})
+		props = w.object()
+		n.insert(n.index(kwRequired), kwProperties, props)
 	}
-	props.members = append(props.members, missing...)
-	return n.get("additionalProperties") != nil
+	w.room(memberSize * len(missing))
+	for _, m := range missing {
+		props.add(m)
+	}
+	n.changed = true
+	return n.get(kwAdditionalProperties) != nil
+}
+
+// areProperties reports whether names are distinct names of properties, written
+// plainly. It only sees that where they are few, or in the order of the
+// properties, as most are.
+func (w *rewriter) areProperties(names, props []member) bool {
+	at, tries := -1, 2*len(props)+fewNames*fewNames
+	ordered := true
+	for _, m := range names {
+		text := m.value.text
+		if m.value.kind != '"' || strings.IndexByte(text, '\\') >= 0 {
+			return false
+		}
+		for text = text[1 : len(text)-1]; ; {
+			if at++; at >= len(props) {
+				at, ordered = 0, false
+			}
+			if tries--; tries < 0 || len(props) == 0 {
+				return false
+			}
+			if props[at].name == text {
+				break
+			}
+		}
+	}
+	w.step(len(names))
+	return ordered || len(names) <= fewNames && len(w.distinct(names, anyType)) == len(names)
 }
 
 // values is rule 8.
-func (w *rewriter) values(n *node) (widened bool) {
-	allowed := typeMask(n.get("type"))
-	if v := n.get("default"); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
-		n.take("default")
+func (w *rewriter) values(n *node, allowed types) (widened bool) {
+	if v := n.get(kwDefault); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
+		n.take(kwDefault)
 	}
-	if v := n.get("const"); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
+	if v := n.get(kwConst); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
 		if allowed == isNull {
-			n.take("const")
+			n.take(kwConst)
 			widened = true
 		} else {
-			widened = w.drop(n, "const")
+			widened = w.drop(n, kwConst)
 		}
 	}
-	list := n.get("enum")
+	list := n.get(kwEnum)
 	if list == nil {
 		return widened
 	}
-	out := newArray()
-	seen := make(map[string]bool, len(list.members))
-	for _, m := range list.members {
-		key := m.value.key()
-		if seen[key] || typeOf(m.value.kind, m.value.text)&allowed == 0 {
-			continue
-		}
-		seen[key] = true
-		out.members = append(out.members, m)
-	}
+	kept := w.distinct(list.members, allowed)
 	switch {
-	case len(out.members) == len(list.members) && len(out.members) > 0:
+	case len(kept) == len(list.members) && len(kept) > 0:
 		return widened
-	case len(out.members) > 0:
-		n.set("enum", out)
+	case len(kept) > 0:
+		n.set(kwEnum, w.array(kept...))
 		return widened
 	case len(list.members) == 0, allowed == isNull:
-		n.take("enum")
+		n.take(kwEnum)
 		return true
 	}
-	return w.drop(n, "enum")
+	return w.drop(n, kwEnum)
+}
+
+// distinct returns the values of a list that are of the types, each once. It
+// returns the list itself where those are all.
+func (w *rewriter) distinct(list []member, allowed types) []member {
+	var seen map[string]bool
+	if len(list) > fewNames {
+		w.room(48 * len(list))
+		seen = make(map[string]bool, len(list))
+	}
+	kept, copied := list, false
+	for i, m := range list {
+		w.step(8)
+		ok := typeOf(m.value.kind, m.value.text)&allowed != 0
+		if ok && seen != nil {
+			key := w.key(m.value)
+			ok = !seen[key]
+			seen[key] = true
+		} else if ok {
+			before := kept
+			if !copied {
+				before = list[:i]
+			}
+			ok = !slices.ContainsFunc(before, func(other member) bool { return w.equal(other.value, m.value) })
+		}
+		switch {
+		case !ok && !copied:
+			kept, copied = w.list(list[:i]), true
+		case ok && copied:
+			kept = append(kept, m)
+		}
+	}
+	return kept
 }
 
 // pattern is rule 9.
 func (w *rewriter) pattern(n *node) (widened bool) {
-	if v := n.get("pattern"); v != nil && !takenPattern(v.string()) {
-		return w.drop(n, "pattern")
+	if v := n.get(kwPattern); v != nil && !w.takenPattern(v.string()) {
+		return w.drop(n, kwPattern)
 	}
 	return false
 }

@@ -16,145 +16,229 @@ var errNoObject = errors.New("its input schema accepts no object")
 // A lowering collects what one schema says about an object in the members of
 // one that has no other schema in place.
 type lowering struct {
+	*rewriter
 	out     *node
+	places  map[string]int             // of the members of out, once they are many
+	inside  map[keyword]map[string]int // of the members of its properties and patternProperties
 	clauses []string
-	open    bool // a part that may evaluate more properties is gone
+	said    map[string]bool // the clauses
+	length  int             // of the clauses
+	joined  map[*node]int   // how many schemas were put into one, for those that were
+	open    bool            // a part that may evaluate more properties is gone
+}
+
+func (w *rewriter) lowering() *lowering {
+	w.room(256)
+	return &lowering{rewriter: w, out: w.object()}
 }
 
 // root makes the root of n, in which references are expanded.
 func (w *rewriter) root(n *node) (*node, error) {
-	l := lowering{out: newObject()}
-	if err := w.lower(&l, n, 0); err != nil {
+	if n.seen&rootChanges == 0 && n.get(kwType).is('"') && n.get(kwType).text == `"object"` && n.get(kwProperties).is('{') &&
+		(!has(n.seen, kwRequired) || n.get(kwRequired).is('[')) && (!has(n.seen, kwPatternProperties) || n.get(kwPatternProperties).is('{')) {
+		// What is not for a root goes; all else is as it should be.
+		changed := n.changed
+		n.keep(^cuts)
+		w.cut, n.changed = n.changed, changed
+		return n, nil
+	}
+	l := w.lowering()
+	if err := l.lower(n, 0); err != nil {
 		return nil, err
 	}
 	out := l.out
-	if i := out.index("type"); i < 0 {
-		out.members = slices.Insert(out.members, 0, member{"type", newString("object")})
+	if out.get(kwType) == nil {
+		out.insert(0, kwType, w.quoted("object"))
 	}
-	if !out.get("properties").is('{') {
-		out.take("properties")
-		out.members = slices.Insert(out.members, out.index("type")+1, member{"properties", newObject()})
+	if !out.get(kwProperties).is('{') {
+		out.take(kwProperties)
+		out.insert(out.index(kwType)+1, kwProperties, w.object())
 	}
 	for _, clause := range l.clauses {
 		w.say(out, clause)
 	}
+	if l.length > maxClauses {
+		w.say(out, clauseMore)
+	}
 	return out, nil
 }
 
+// maxClauses bounds the clauses that are kept of one schema; fewer are said.
+const maxClauses = 4 * maxSaid
+
+func (l *lowering) clause(text string) {
+	l.room(len(text) + 32)
+	if l.length > maxClauses || l.said[text] {
+		return
+	}
+	if l.said == nil {
+		l.said = map[string]bool{}
+	}
+	l.said[text] = true
+	l.length += len(text)
+	l.clauses = append(l.clauses, text)
+}
+
+// get is the value of the member of out, nil where there is none.
+func (l *lowering) get(m member) *node {
+	if l.places == nil {
+		if len(l.out.members) <= fewNames {
+			return l.out.property(m.name)
+		}
+		l.places = l.indexes(l.out)
+	}
+	l.step(4)
+	if i, ok := l.places[m.name]; ok {
+		return l.out.members[i].value
+	}
+	return nil
+}
+
+// put sets the member of out.
+func (l *lowering) put(m member, value *node) {
+	l.step(4)
+	if l.get(m) == nil {
+		if l.places != nil {
+			l.room(64)
+			l.places[m.name] = len(l.out.members)
+		}
+		l.out.add(member{m.name, value, m.k})
+		return
+	}
+	if l.places != nil {
+		l.out.members[l.places[m.name]].value = value
+		return
+	}
+	i := slices.IndexFunc(l.out.members, func(old member) bool { return old.name == m.name })
+	l.out.members[i].value = value
+}
+
 // lower adds what n says to l.
-func (w *rewriter) lower(l *lowering, n *node, inPlace int) error {
+func (l *lowering) lower(n *node, inPlace int) error {
 	if n.kind == 'f' {
 		return errNoObject
 	}
 	if n.kind != '{' {
 		return nil
 	}
-	w.oldDrafts(n)
-	if typeMask(n.get("type"))&isObject == 0 {
-		if t := n.get("type"); inPlace == 0 && t.is('"') {
+	l.step(1 + len(n.members))
+	l.oldDrafts(n)
+	l.flush(n)
+	if l.typesOf(n.get(kwType))&isObject == 0 {
+		if t := n.get(kwType); inPlace == 0 && t.is('"') {
 			return errors.New("its input schema has the type " + briefly(properType(t.string()), 32))
 		}
 		return errNoObject
 	}
-	out := l.out
-	var unevaluated *node
 	for _, m := range n.members {
-		k, v := keywordOf(m.name), m.value
-		old := out.get(m.name)
-		switch k {
-		case kwComment:
-		case kwType:
-			out.set("type", newString("object"))
-		case kwProperties:
-			l.add(m.name, v)
-			l.unread(m, '{')
-		case kwRequired:
-			if v.is('[') {
-				l.require(v.members)
-			}
-			l.unread(m, '[')
-		case kwAllOf, kwAnyOf, kwOneOf: // below, when the members beside them are known
-			l.unread(m, '[')
-		case kwUnevaluatedProperties:
-			unevaluated = v
-		case kwIf, kwThen, kwElse, kwDependentSchemas:
-			l.open = true
-			if k != kwThen && k != kwElse {
-				l.clauses = append(l.clauses, w.conditional(n, k))
-			}
-		case kwNot, kwEnum, kwConst:
-			l.clauses = append(l.clauses, dropped(m.name, v))
-		case kwAdditionalProperties:
-			switch {
-			case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
-				out.set(m.name, v)
-			case old.is('{') && v.is('{'):
-				out.set(m.name, allOf(old, v))
-			}
-		case kwPatternProperties:
-			if v.is('{') {
-				l.add(m.name, v)
-			}
-		default:
-			switch {
-			case old == nil:
-				out.set(m.name, v)
-			case !has(annotations, k) && old.key() != v.key():
-				l.clauses = append(l.clauses, dropped(m.name, v))
-			}
-		}
+		l.member(n, m)
 	}
 	for _, m := range n.members {
-		k := keywordOf(m.name)
-		if has(unions, k) && m.value.is('[') {
-			if inPlace >= maxInPlace {
-				l.open = true
-				l.clauses = append(l.clauses, dropped(m.name, m.value))
-				continue
+		if !has(unions, m.k) || !m.value.is('[') {
+			continue
+		}
+		if inPlace >= maxInPlace {
+			l.open = true
+			l.clause(dropped(m.k, m.value))
+			continue
+		}
+		if m.k != kwAllOf {
+			if err := l.lowerUnion(m.value.members, inPlace+1); err != nil {
+				return err
 			}
-			if k == kwAllOf {
-				for _, branch := range m.value.members {
-					if err := w.lower(l, branch.value, inPlace+1); err != nil {
-						return err
-					}
-				}
-			} else if err := w.lowerUnion(l, m.value.members, inPlace+1); err != nil {
+			continue
+		}
+		for _, branch := range m.value.members {
+			if err := l.lower(branch.value, inPlace+1); err != nil {
 				return err
 			}
 		}
 	}
-	switch {
+	switch unevaluated := n.get(kwUnevaluatedProperties); {
 	case unevaluated == nil || unevaluated.is('t'):
 	case unevaluated.is('f') && !l.open:
-		if out.get("additionalProperties") == nil {
-			out.set("additionalProperties", unevaluated)
+		if closed := kwAdditionalProperties.with(unevaluated); l.get(closed) == nil {
+			l.put(closed, unevaluated)
 		}
 	default:
-		l.clauses = append(l.clauses, dropped("unevaluatedProperties", unevaluated))
+		l.clause(dropped(kwUnevaluatedProperties, unevaluated))
 	}
 	return nil
 }
 
-// object is the member of the name, an object that may be changed.
-func (l *lowering) object(name string) *node {
-	value := l.out.get(name)
-	if value == nil {
-		value = newObject()
-		l.out.set(name, value)
+// member adds what the member m of n says, all that is in place apart.
+func (l *lowering) member(n *node, m member) {
+	v := m.value
+	switch m.k {
+	case kwComment, kwUnevaluatedProperties:
+	case kwType:
+		l.put(m, l.quoted("object"))
+	case kwProperties:
+		l.add(m.k, v)
+		l.unread(m, '{')
+	case kwRequired:
+		if v.is('[') {
+			l.require(v.members)
+		}
+		l.unread(m, '[')
+	case kwAllOf, kwAnyOf, kwOneOf: // when the members beside them are known
+		l.unread(m, '[')
+	case kwIf, kwThen, kwElse, kwDependentSchemas:
+		l.open = true
+		if m.k != kwThen && m.k != kwElse {
+			l.clause(conditional(n, m.k))
+		}
+	case kwNot, kwEnum, kwConst:
+		l.clause(dropped(m.k, v))
+	case kwAdditionalProperties:
+		switch old := l.get(m); {
+		case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
+			l.put(m, v)
+		case old.is('{') && v.is('{'):
+			l.put(m, l.allOf(old, v))
+		}
+	case kwPatternProperties:
+		if v.is('{') {
+			l.add(m.k, v)
+		}
+	default:
+		switch old := l.get(m); {
+		case old == nil:
+			l.put(m, v)
+		case !has(annotations, m.k) && !l.equal(old, v):
+			l.clause(dropped(m.k, v))
+		}
 	}
-	return value
+}
+
+// object is the value of one of the two keywords that name schemas, which is
+// changed in place, with the places of its members.
+func (l *lowering) object(k keyword) (value *node, known map[string]int) {
+	m := k.with(nil)
+	if value = l.get(m); value == nil {
+		value = l.meter.object()
+		l.put(m, value)
+	}
+	if l.inside == nil {
+		l.inside = map[keyword]map[string]int{}
+	}
+	if l.inside[k] == nil {
+		l.inside[k] = l.indexes(value)
+	}
+	return value, l.inside[k]
 }
 
 // add puts the named schemas of v under the keyword, beside those there.
-func (l *lowering) add(keyword string, v *node) {
-	to := l.object(keyword)
-	known := to.indexes()
+func (l *lowering) add(k keyword, v *node) {
+	to, known := l.object(k)
 	for _, m := range v.list('{') {
-		i, ok := known[m.name]
-		if !ok {
-			to.members = append(to.members, m)
-		} else if old := to.members[i].value; old.key() != m.value.key() {
-			to.members[i].value = allOf(old, m.value)
+		l.step(8)
+		if i, ok := known[m.name]; !ok {
+			l.room(memberSize + 64)
+			known[m.name] = len(to.members)
+			to.add(m)
+		} else if old := to.members[i].value; !l.equal(old, m.value) {
+			to.members[i].value = l.allOf(old, m.value)
 		}
 	}
 }
@@ -163,24 +247,25 @@ func (l *lowering) add(keyword string, v *node) {
 // to nothing.
 func (l *lowering) unread(m member, kind byte) {
 	if v := m.value; v.kind != kind && (len(v.members) > 0 || kind == '[' && v.is('"')) {
-		l.clauses = append(l.clauses, dropped(m.name, v))
+		l.clause(dropped(m.k, v))
 	}
 }
 
 func (l *lowering) require(names []member) {
-	l.out.set("required", newArray(slices.Concat(l.out.get("required").list('['), names)...))
-}
-
-// indexes maps the names of an object's members to their places.
-func (n *node) indexes() map[string]int {
-	places := make(map[string]int, len(n.members))
-	for i, m := range n.members {
-		places[m.name] = i
+	l.room(memberSize * len(names))
+	m := kwRequired.with(nil)
+	list := l.get(m)
+	if list == nil {
+		list = l.array()
+		l.put(m, list)
 	}
-	return places
+	list.members = append(list.members, names...)
 }
 
-func allOf(a, b *node) *node {
+// allOf is the schema of what a and b accept. Those that were made here are
+// within one another up to the bound of schemas in place; what comes then goes
+// beside the others.
+func (l *lowering) allOf(a, b *node) *node {
 	if !a.is('{') {
 		a, b = b, a
 	}
@@ -190,19 +275,51 @@ func allOf(a, b *node) *node {
 		}
 		return a
 	}
-	return newObject(member{"allOf", newArray(member{"", a}, member{"", b})})
+	l.room(64)
+	times := l.joined[a] + 1
+	if times > maxInPlace {
+		list := a.members[0].value
+		list.members = append(list.members, item(b))
+		return a
+	}
+	all := l.meter.object(kwAllOf.with(l.array(item(a), item(b))))
+	if l.joined == nil {
+		l.joined = map[*node]int{}
+	}
+	l.joined[all] = times
+	return all
+}
+
+// A variant is a property of a union's alternatives, with all schemas that it
+// has there.
+type variant struct {
+	name    string
+	schemas []member
+	known   map[string]bool
+	naming  int // how many alternatives have it
+}
+
+// A joint is what the alternatives of a union say together.
+type joint struct {
+	order    []*variant
+	named    map[string]*variant
+	demanded map[string]int
+	common   []member // what all require
+	closed   bool
+	patterns *node
+	told     strings.Builder
 }
 
 // lowerUnion adds what all branches have in common, and each property that one
 // of them has with all the schemas that it has.
-func (w *rewriter) lowerUnion(l *lowering, branches []member, inPlace int) error {
+func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	if len(branches) == 0 {
 		return nil
 	}
 	var alternatives []*lowering
 	for _, branch := range branches {
-		a := &lowering{out: newObject()}
-		if w.lower(a, branch.value, inPlace) == nil {
+		a := l.lowering()
+		if a.lower(branch.value, inPlace) == nil {
 			alternatives = append(alternatives, a)
 		}
 	}
@@ -211,92 +328,92 @@ func (w *rewriter) lowerUnion(l *lowering, branches []member, inPlace int) error
 		return errNoObject
 	case 1:
 		l.open = l.open || alternatives[0].open
-		l.clauses = append(l.clauses, alternatives[0].clauses...)
-		return w.lower(l, alternatives[0].out, inPlace)
+		for _, clause := range alternatives[0].clauses {
+			l.clause(clause)
+		}
+		return l.lower(alternatives[0].out, inPlace)
 	}
-	type variants struct {
-		schemas []member
-		known   map[string]bool
-		naming  int // how many alternatives have the property
-	}
-	var (
-		order    []string
-		named    = map[string]*variants{}
-		demanded = map[string]int{}
-		common   []member
-		closed   = true
-		patterns = newObject()
-		told     strings.Builder
-	)
+	j := joint{named: map[string]*variant{}, demanded: map[string]int{}, closed: true, patterns: l.meter.object()}
 	for i, a := range alternatives {
-		for _, m := range a.out.get("properties").list('{') {
-			v := named[m.name]
-			if v == nil {
-				v = &variants{known: map[string]bool{}}
-				named[m.name] = v
-				order = append(order, m.name)
-			}
-			v.naming++
-			if key := m.value.key(); !v.known[key] {
-				v.known[key] = true
-				v.schemas = append(v.schemas, member{"", m.value})
-			}
-		}
-		seen := map[string]bool{}
-		for name := range a.out.get("required").strings {
-			if !seen[name] {
-				seen[name] = true
-				if demanded[name]++; demanded[name] == len(alternatives) {
-					common = append(common, member{"", newString(name)})
-				}
-			}
-		}
-		additional := a.out.get("additionalProperties")
-		closed = closed && additional.is('f')
-		l.open = l.open || a.open || additional != nil && !additional.is('f')
-		for _, m := range a.out.get("patternProperties").list('{') {
-			l.open = true
-			patterns.set(m.name, newObject())
-		}
-		if told.Len() < maxTold {
+		l.join(&j, a, len(alternatives))
+		if j.told.Len() < maxTold {
 			if i > 0 {
-				told.WriteString("; ")
+				j.told.WriteString("; ")
 			}
-			w.tell(&told, a)
+			l.tell(&j.told, a)
 		}
 	}
-	props := l.object("properties")
-	known := props.indexes()
-	for _, name := range order {
-		v := named[name]
+	props, known := l.object(kwProperties)
+	for _, v := range j.order {
 		value := v.schemas[0].value
 		if len(v.schemas) > 1 {
-			value = newObject(member{"anyOf", newArray(v.schemas...)})
+			value = l.meter.object(kwAnyOf.with(l.array(v.schemas...)))
 		}
-		i, ok := known[name]
+		i, ok := known[v.name]
 		switch {
 		case !ok:
-			props.members = append(props.members, member{name, value})
-		case v.naming == len(alternatives) && props.members[i].value.key() != value.key():
+			l.room(memberSize + 64)
+			known[v.name] = len(props.members)
+			props.add(named(v.name, value))
+		case v.naming == len(alternatives) && !l.equal(props.members[i].value, value):
 			old := props.members[i].value
-			if old.is('{') && value.is('{') && len(v.schemas) > 1 && old.get("anyOf") == nil {
-				old.set("anyOf", value.get("anyOf"))
+			if old.is('{') && value.is('{') && len(v.schemas) > 1 && old.get(kwAnyOf) == nil {
+				old.set(kwAnyOf, value.get(kwAnyOf))
 			} else {
-				props.members[i].value = allOf(old, value)
+				props.members[i].value = l.allOf(old, value)
 			}
 		}
 	}
-	if len(common) > 0 {
-		l.require(common)
+	if len(j.common) > 0 {
+		l.require(j.common)
 	}
-	if closed && l.out.get("additionalProperties") == nil {
-		if len(patterns.members) > 0 {
-			l.add("patternProperties", patterns)
+	if closed := kwAdditionalProperties.with(nil); j.closed && l.get(closed) == nil {
+		if len(j.patterns.members) > 0 {
+			l.add(kwPatternProperties, j.patterns)
 		}
-		l.out.set("additionalProperties", &node{kind: 'f', text: "false"})
+		l.put(closed, &node{kind: 'f', text: "false"})
 	}
-	l.clauses = append(l.clauses, "Alternatives: "+briefly(told.String(), maxTold)+".")
+	l.clause("Alternatives: " + briefly(j.told.String(), maxTold) + ".")
 	return nil
+}
+
+// join adds what one of the alternatives says to the joint.
+func (l *lowering) join(j *joint, a *lowering, alternatives int) {
+	for _, m := range a.out.get(kwProperties).list('{') {
+		l.step(8)
+		v := j.named[m.name]
+		if v == nil {
+			l.room(256)
+			v = &variant{name: m.name, known: map[string]bool{}}
+			j.named[m.name] = v
+			j.order = append(j.order, v)
+		}
+		v.naming++
+		if key := l.key(m.value); !v.known[key] {
+			l.room(memberSize + 64)
+			v.known[key] = true
+			v.schemas = append(v.schemas, item(m.value))
+		}
+	}
+	seen := map[string]bool{}
+	for name := range a.out.get(kwRequired).strings {
+		l.step(8)
+		if seen[name] {
+			continue
+		}
+		l.room(64)
+		seen[name] = true
+		if j.demanded[name]++; j.demanded[name] == alternatives {
+			j.common = append(j.common, item(l.quoted(name)))
+		}
+	}
+	additional := a.out.get(kwAdditionalProperties)
+	j.closed = j.closed && additional.is('f')
+	l.open = l.open || a.open || additional != nil && !additional.is('f')
+	for _, m := range a.out.get(kwPatternProperties).list('{') {
+		l.open = true
+		j.patterns.add(named(m.name, l.meter.object()))
+	}
 }
 
 // maxTold bounds the text that tells a root's alternatives.
@@ -306,39 +423,40 @@ const maxTold = 1200
 // the required ones; where there are none, all.
 func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 	start := to.Len()
-	item := func(text string) {
-		if to.Len() > maxTold {
+	item := func(before, name, after string) {
+		if w.step(1); to.Len() > maxTold {
 			return
 		}
 		if to.Len() > start {
 			to.WriteString(", ")
 		}
-		to.WriteString(text)
+		to.WriteString(before + briefly(w.rename(name), maxTold) + after)
 	}
-	props := a.out.get("properties").list('{')
+	props := a.out.get(kwProperties).list('{')
 	fixed := map[string]bool{}
 	for _, m := range props {
-		value := m.value.get("const")
-		if list := m.value.get("enum").list('['); len(list) == 1 {
+		value := m.value.get(kwConst)
+		if list := m.value.get(kwEnum).list('['); len(list) == 1 {
 			value = list[0].value
 		}
 		if value != nil {
+			w.room(64)
 			fixed[m.name] = true
-			item(w.rename(m.name) + " = " + value.brief(60))
+			item("", m.name, " = "+value.brief(60))
 		}
 	}
-	for name := range a.out.get("required").strings {
+	for name := range a.out.get(kwRequired).strings {
 		if !fixed[name] {
-			item(w.rename(name))
+			item("", name, "")
 		}
 	}
 	if to.Len() == start {
 		for _, m := range props {
-			item("optionally " + w.rename(m.name))
+			item("optionally ", m.name, "")
 		}
 	}
 	if to.Len() == start {
-		item("no more parameters")
+		to.WriteString("no more parameters")
 	}
 	for _, clause := range a.clauses {
 		if to.Len() <= maxTold {
@@ -348,32 +466,32 @@ func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 }
 
 // dropped says what a keyword demanded that is gone.
-func dropped(name string, v *node) string {
-	switch name {
-	case "enum":
+func dropped(k keyword, v *node) string {
+	switch k {
+	case kwEnum:
 		if v.is('[') {
 			return "Allowed values: " + strings.Trim(v.brief(maxQuoted), "[]") + "."
 		}
-	case "const":
+	case kwConst:
 		return "Allowed value: " + v.brief(maxQuoted) + "."
-	case "pattern":
+	case kwPattern:
 		return "Must match the regular expression " + briefly(v.string(), maxQuoted) + "."
-	case "not":
+	case kwNot:
 		return "Must not match " + v.brief(maxQuoted) + "."
 	}
-	return "Must satisfy " + strconv.Quote(name) + ": " + v.brief(maxQuoted) + "."
+	return "Must satisfy " + strconv.Quote(rules[k].name) + ": " + v.brief(maxQuoted) + "."
 }
 
 // conditional says what if, then and else, or dependentSchemas, demanded.
-func (w *rewriter) conditional(n *node, k keyword) string {
+func conditional(n *node, k keyword) string {
 	if k == kwDependentSchemas {
-		return dropped("dependentSchemas", n.get("dependentSchemas"))
+		return dropped(k, n.get(k))
 	}
-	text := "If it matches " + n.get("if").brief(maxQuoted)
-	if then := n.get("then"); then != nil {
+	text := "If it matches " + n.get(kwIf).brief(maxQuoted)
+	if then := n.get(kwThen); then != nil {
 		text += ", it must match " + then.brief(maxQuoted)
 	}
-	if other := n.get("else"); other != nil {
+	if other := n.get(kwElse); other != nil {
 		text += ", otherwise it must match " + other.brief(maxQuoted)
 	}
 	return text + "."

@@ -1,7 +1,7 @@
 package schema
 
-// This file is the JSON tree: it keeps the order of members and the text of
-// scalars, so what no rule touches is written as it was read.
+// This file is the JSON tree: it keeps the order of members and the text of what
+// was read, so that what no rule touches is written as it was.
 
 import (
 	"math"
@@ -12,93 +12,57 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// A node is one JSON value. Nodes that are no schemas (the value of an enum,
-// of a default) are shared between copies and never changed in place.
+// A node is one JSON value. Nodes that are not schemas (the value of an enum, of
+// a default) are shared between copies and never changed in place.
 type node struct {
 	kind    byte     // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
 	widened bool     // it accepts more than what it stands for
-	said    int      // bytes of clauses in its description
-	text    string   // a scalar's JSON text
+	changed bool     // it, or a schema in it, is not what was read
+	respell bool     // a name in it was read in another spelling than is written
+	seen    uint64   // the keywords among the names of an object
+	text    string   // as it was read; empty for an object or an array that was made
 	members []member // of an object, or the nameless ones of an array
 }
 
 type member struct {
 	name  string
 	value *node
+	k     keyword // that the name is, where it is one
 }
 
-func newObject(members ...member) *node { return &node{kind: '{', members: members} }
-func newArray(members ...member) *node  { return &node{kind: '[', members: members} }
-func newString(s string) *node {
-	return &node{kind: '"', text: string(raw.AppendQuote(nil, s))}
-}
+func item(value *node) member             { return member{value: value} }
+func named(name string, v *node) member   { return member{name, v, keywordOf(name)} }
+func (k keyword) with(value *node) member { return member{rules[k].name, value, k} }
 
-// parse reads data, which [raw.Scan] has accepted, so that the recursion is
-// bounded. Of members with one name the last value counts, in the place of the
-// first.
-func parse(data []byte) *node {
-	p := parser{data: data, text: string(data)}
-	return p.value()
-}
+// What nodes and their lists of members take.
+const (
+	nodeSize   = 64
+	memberSize = 32
+)
 
-type parser struct {
-	data  []byte
-	text  string // the same
-	at    int
-	nodes []node // room for the next ones: they are made many at a time
-}
-
-func (p *parser) space() byte {
-	for ; p.at < len(p.text); p.at++ {
-		if c := p.text[p.at]; c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return c
-		}
+func (m *meter) object(members ...member) *node {
+	m.room(nodeSize + memberSize*len(members))
+	n := &node{kind: '{', changed: true, members: members}
+	for i := range members {
+		n.seen |= 1 << members[i].k
 	}
-	return 0
-}
-
-// scalar passes a scalar and returns its text.
-func (p *parser) scalar() string {
-	start := p.at
-	n, _ := raw.Scan(p.data[start:])
-	p.at += n
-	return p.text[start:p.at]
-}
-
-func (p *parser) value() *node {
-	if len(p.nodes) == 0 {
-		p.nodes = make([]node, min(64, 1+(len(p.text)-p.at)/8))
-	}
-	n := &p.nodes[0]
-	p.nodes = p.nodes[1:]
-	n.kind = p.space()
-	if n.kind != '{' && n.kind != '[' {
-		if n.text = p.scalar(); n.kind == '-' || n.kind >= '0' && n.kind <= '9' {
-			n.kind = '0'
-		}
-		return n
-	}
-	p.at++
-	for c := p.space(); c != '}' && c != ']' && c != 0; c = p.space() {
-		var m member
-		if c == ',' {
-			p.at++
-			continue
-		}
-		if n.kind == '{' {
-			m.name = unquote(p.scalar())
-			p.space()
-			p.at++
-		}
-		m.value = p.value()
-		if n.members == nil {
-			n.members = make([]member, 0, 4)
-		}
-		n.members = append(n.members, m)
-	}
-	p.at++
-	n.lastWins()
 	return n
+}
+
+func (m *meter) array(members ...member) *node {
+	m.room(nodeSize + memberSize*len(members))
+	return &node{kind: '[', changed: true, members: members}
+}
+
+func (m *meter) quoted(s string) *node {
+	m.room(nodeSize + len(s))
+	return &node{kind: '"', changed: true, text: string(raw.AppendQuote(nil, s))}
+}
+
+// list returns a copy of members that more can be appended to.
+func (m *meter) list(members []member, more ...member) []member {
+	m.room(memberSize * (len(members) + len(more)))
+	return slices.Concat(members, more)
 }
 
 // unquote decodes a JSON string. What needs no decoding is not copied.
@@ -110,13 +74,26 @@ func unquote(text string) string {
 	return s
 }
 
-// lastWins leaves one member of each name of an object.
+// fewNames is how many names are compared in pairs; more of them go in a map.
+const fewNames = 16
+
+// lastWins leaves one member of each name of an object: the last value, in the
+// place of the first.
 func (n *node) lastWins() {
 	if n.kind != '{' || len(n.members) <= fewNames && n.distinct() {
 		return
 	}
 	first := make(map[string]int, len(n.members))
+	for i, m := range n.members {
+		if _, ok := first[m.name]; !ok {
+			first[m.name] = i
+		}
+	}
+	if len(first) == len(n.members) {
+		return
+	}
 	kept := n.members[:0]
+	clear(first)
 	for _, m := range n.members {
 		if i, ok := first[m.name]; ok {
 			kept[i].value = m.value
@@ -125,16 +102,16 @@ func (n *node) lastWins() {
 		first[m.name] = len(kept)
 		kept = append(kept, m)
 	}
-	n.members = kept
+	n.members, n.changed = kept, true
 }
 
-// fewNames is how many names are compared in pairs; more of them go in a map.
-const fewNames = 16
-
 func (n *node) distinct() bool {
-	for i, m := range n.members {
-		if n.index(m.name) < i {
-			return false
+	for i := range n.members {
+		name := n.members[i].name
+		for j := range i {
+			if n.members[j].name == name {
+				return false
+			}
 		}
 	}
 	return true
@@ -142,13 +119,14 @@ func (n *node) distinct() bool {
 
 func (n *node) append(dst []byte) []byte { return n.appendUpTo(dst, math.MaxInt) }
 
-// appendUpTo stops soon after dst has more than limit bytes.
+// appendUpTo stops when dst has limit bytes, or one name or bracket more.
 func (n *node) appendUpTo(dst []byte, limit int) []byte {
-	if n.kind != '{' && n.kind != '[' {
+	if n.text != "" && !n.changed && !n.respell || n.kind != '{' && n.kind != '[' {
 		return append(dst, n.text[:min(len(n.text), max(limit-len(dst), 0))]...)
 	}
 	dst = append(dst, n.kind)
-	for i, m := range n.members {
+	for i := range n.members {
+		m := &n.members[i]
 		if len(dst) > limit {
 			return dst
 		}
@@ -156,19 +134,56 @@ func (n *node) appendUpTo(dst []byte, limit int) []byte {
 			dst = append(dst, ',')
 		}
 		if n.kind == '{' {
-			dst = append(raw.AppendQuote(dst, m.name), ':')
+			name := m.name
+			if room := max(limit-len(dst), 0); len(name) > room {
+				name = name[:room]
+			}
+			dst = append(raw.AppendQuote(dst, name), ':')
 		}
 		dst = m.value.appendUpTo(dst, limit)
 	}
 	return append(dst, n.kind+2) // the closing bracket, in ASCII
 }
 
+// size is how many bytes the text of n had when it was read.
+func (n *node) size() int { return len(n.text) }
+
 // key is text that two equal values share: names in order, numbers as written.
-func (n *node) key() string {
+func (m *meter) key(n *node) string {
 	if n.kind == '"' {
+		if strings.IndexByte(n.text, '\\') < 0 {
+			return n.text
+		}
+		m.room(len(n.text))
 		return string(raw.AppendQuote(nil, n.string()))
 	}
-	return string(n.append(nil))
+	text := n.appendUpTo(nil, max(m.bytes/4, 0))
+	m.room(4 * len(text))
+	return string(text)
+}
+
+// equal reports whether two values have the same key. It takes no longer than
+// the smaller one is large.
+func (m *meter) equal(a, b *node) bool {
+	m.step(1)
+	switch {
+	case a == b:
+		return true
+	case a.kind != b.kind || len(a.members) != len(b.members):
+		return false
+	case a.kind == '"' && a.text != b.text && (strings.IndexByte(a.text, '\\') >= 0 || strings.IndexByte(b.text, '\\') >= 0):
+		m.step((len(a.text) + len(b.text)) / 8)
+		return a.string() == b.string()
+	case a.kind != '{' && a.kind != '[':
+		m.step(min(len(a.text), len(b.text)) / 8)
+		return a.text == b.text
+	}
+	for i := range a.members {
+		if a.members[i].name != b.members[i].name || !m.equal(a.members[i].value, b.members[i].value) {
+			return false
+		}
+	}
+	return true
 }
 
 // brief is the text of n for a description, cut after about limit bytes.
@@ -204,37 +219,134 @@ func (n *node) list(kind byte) []member {
 // is reports whether n is there and of the kind.
 func (n *node) is(kind byte) bool { return n != nil && n.kind == kind }
 
-func (n *node) index(name string) int {
-	if n == nil || n.kind != '{' {
+// index is the place of the keyword, -1 where there is none.
+func (n *node) index(k keyword) int {
+	if n == nil || !has(n.seen, k) {
 		return -1
 	}
-	return slices.IndexFunc(n.members, func(m member) bool { return m.name == name })
+	for i := range n.members {
+		if n.members[i].k == k {
+			return i
+		}
+	}
+	return -1
 }
 
-// get returns the member's value, nil where there is none.
-func (n *node) get(name string) *node {
-	if i := n.index(name); i >= 0 {
+// get returns the keyword's value, nil where there is none.
+func (n *node) get(k keyword) *node {
+	if i := n.index(k); i >= 0 {
 		return n.members[i].value
 	}
 	return nil
 }
 
-// set replaces the member in its place, or appends it.
-func (n *node) set(name string, value *node) {
-	if i := n.index(name); i >= 0 {
+// property returns the value of the member with the name, nil where there is none.
+func (n *node) property(name string) *node {
+	for _, m := range n.list('{') {
+		if m.name == name {
+			return m.value
+		}
+	}
+	return nil
+}
+
+// set replaces the keyword's value in its place, or appends it.
+func (n *node) set(k keyword, value *node) {
+	n.changed = true
+	if i := n.index(k); i >= 0 {
 		n.members[i].value = value
 		return
 	}
-	n.members = append(n.members, member{name, value})
+	n.add(k.with(value))
 }
 
-// take removes the member and returns its value.
-func (n *node) take(name string) *node {
-	i := n.index(name)
+// add appends a member whose name is not there yet.
+func (n *node) add(m member) {
+	n.members = append(n.members, m)
+	n.seen |= 1 << m.k
+	n.changed = true
+}
+
+// insert puts a keyword that is not there yet in a place.
+func (n *node) insert(at int, k keyword, value *node) {
+	n.members = slices.Insert(n.members, at, k.with(value))
+	n.seen |= 1 << k
+	n.changed = true
+}
+
+// become gives a keyword's value the name of another, which is not there yet.
+func (n *node) become(k, other keyword) {
+	i := n.index(k)
+	n.members[i] = other.with(n.members[i].value)
+	n.seen = n.seen&^(1<<k) | 1<<other
+	n.changed = true
+}
+
+// take removes the keyword and returns its value.
+func (n *node) take(k keyword) *node {
+	i := n.index(k)
 	if i < 0 {
 		return nil
 	}
 	value := n.members[i].value
 	n.members = slices.Delete(n.members, i, i+1)
+	n.seen &^= 1 << k
+	n.changed = true
 	return value
+}
+
+// keep removes the members that are not in a set of keywords.
+func (n *node) keep(set uint64) {
+	before := len(n.members)
+	n.members = slices.DeleteFunc(n.members, func(m member) bool { return !has(set, m.k) })
+	if len(n.members) < before {
+		n.seen &= set
+		n.changed = true
+	}
+}
+
+// drop removes the members with the names.
+func (n *node) drop(names map[string]bool) {
+	if len(names) > 0 {
+		n.members = slices.DeleteFunc(n.members, func(m member) bool { return names[m.name] })
+		n.changed = true
+	}
+}
+
+// schemas yields the schemas in n with their keywords, under the names of a map
+// of them.
+func (n *node) schemas(yield func(k keyword, sub member) bool) {
+	for _, m := range n.list('{') {
+		subs := m.value.members
+		switch schemasIn(m.k, m.value) {
+		case noSchema:
+			continue
+		case oneSchema:
+			subs = []member{item(m.value)}
+		}
+		for _, sub := range subs {
+			if !yield(m.k, sub) {
+				return
+			}
+		}
+	}
+}
+
+// typesOf is [typeMask], counted.
+func (m *meter) typesOf(t *node) types {
+	if t.is('[') {
+		m.step(len(t.members))
+	}
+	return typeMask(t)
+}
+
+// indexes maps the names of an object's members to their places.
+func (m *meter) indexes(n *node) map[string]int {
+	m.step(8 * len(n.members))
+	m.room(48 * len(n.members))
+	places := make(map[string]int, len(n.members))
+	for i := range n.members {
+		places[n.members[i].name] = i
+	}
+	return places
 }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -226,10 +227,22 @@ func renamed(v any, names *renaming) any {
 // valid is Validate, for schemas that are recursive without end too.
 func valid(r *jsonschema.Resolved, v any) bool { return r.Validate(v) == nil }
 
+// parse returns a tree that stays.
+func parse(data []byte) *node { return begin(context.Background(), nil, len(data)).read(data) }
+
+// repairs is a plan's repair without a context.
+func repairs(plan *Plan) func([]byte) (json.RawMessage, error) {
+	return func(arguments []byte) (json.RawMessage, error) {
+		return plan.Repair(context.Background(), arguments)
+	}
+}
+
 // endless reports whether a schema refers to itself in place, on which the
 // validator does not end.
 func endless(schema string) bool {
-	d := newDocument(parse([]byte(schema)))
+	root := parse([]byte(schema))
+	m := newMeter(context.Background(), nil, maxSchema)
+	d := document{meter: &m, root: root, old: isOld(root)}
 	var walk func(n, base *node, active []*node) bool
 	visit := func(n *node) bool { return walk(n, d.root, nil) }
 	walk = func(n, base *node, active []*node) bool {
@@ -265,7 +278,7 @@ func endless(schema string) bool {
 		}
 		return false
 	}
-	return visit(d.root) || visit(d.root.get("$defs").get("A")) || visit(d.root.get("$defs").get("B"))
+	return visit(d.root) || visit(d.root.get(kwDefs).property("A")) || visit(d.root.get(kwDefs).property("B"))
 }
 
 // widens checks that what the original accepts, the normal form accepts.
@@ -299,7 +312,7 @@ func widens(t *testing.T, seed uint64) (compared int) {
 		require.NoError(t, err, "seed %d\nschema %s\nnormal %s\ninstance %s", seed, schema, out, text)
 
 		// What is right is left alone, but for fractions that are none.
-		repaired, err := plan.Repair([]byte(text))
+		repaired, err := plan.Repair(t.Context(), []byte(text))
 		require.NoError(t, err)
 		whole := strings.NewReplacer("1.0", "1")
 		require.Equal(t, whole.Replace(text), whole.Replace(string(repaired)), "seed %d\nschema %s", seed, schema)
@@ -309,7 +322,7 @@ func widens(t *testing.T, seed uint64) (compared int) {
 	if names != nil && regexp.MustCompile(`"(const|enum)":[^:]*\{`).MatchString(schema) {
 		return compared
 	}
-	comparison := schematest.Compare([]byte(schema), out, 20, seed, plan.Repair)
+	comparison := schematest.Compare([]byte(schema), out, 20, seed, repairs(plan))
 	require.Empty(t, comparison.Problems, "seed %d\nschema %s\nnormal %s", seed, schema, out)
 	return compared + comparison.Valid
 }
@@ -354,10 +367,10 @@ func widensUnion(t *testing.T, seed uint64) (compared int) {
 	result := resolve(string(out))
 	require.NotNil(t, result)
 	unnamed := func(instance map[string]any, branch string) bool {
-		names := parse([]byte(branch)).get("properties")
+		names := parse([]byte(branch)).get(kwProperties)
 		for _, other := range branches {
-			for _, p := range parse([]byte(other)).get("properties").members {
-				if _, has := instance[p.name]; has && names.get(p.name) == nil {
+			for _, p := range parse([]byte(other)).get(kwProperties).members {
+				if _, has := instance[p.name]; has && names.property(p.name) == nil {
 					return true
 				}
 			}
@@ -420,15 +433,15 @@ func (m maker) wild(depth int) string {
 	}
 	members := make([]string, n)
 	for i := range members {
-		name := m.one("a", "$b", "c d", "_b", "x-y", "nullable", "$recursiveRef", keywordNames[1+m.IntN(len(keywordNames)-1)],
-			keywordNames[1+m.IntN(len(keywordNames)-1)], m.one("type", "properties", "items", "anyOf", "oneOf", "allOf", "$ref", "required", "enum", "$defs"))
+		name := m.one("a", "$b", "c d", "_b", "x-y", "nullable", "$recursiveRef", rules[1+m.IntN(len(rules)-1)].name,
+			rules[1+m.IntN(len(rules)-1)].name, m.one("type", "properties", "items", "anyOf", "oneOf", "allOf", "$ref", "required", "enum", "$defs"))
 		value := m.wild(depth - 1)
 		if m.IntN(2) == 0 { // of the kind that it takes
-			switch schemasIn(keywordOf(name), newArray()) {
+			switch schemasIn(keywordOf(name), &node{kind: '['}) {
 			case listOfSchemas:
 				value = "[" + m.wild(depth-1) + "," + m.wild(depth-1) + "]"
 			case noSchema:
-				if wants[keywordOf(name)] == wantSchemaMap {
+				if rules[keywordOf(name)].want == wantSchemaMap {
 					value = `{"a":` + m.wild(depth-1) + `,"$b":` + m.wild(depth-1) + `}`
 				}
 			}
@@ -454,7 +467,7 @@ func anyJSON(t *testing.T, seed uint64) {
 	again, _, err := Normalize(out)
 	require.NoError(t, err)
 	require.Equal(t, string(out), string(again))
-	repaired, err := plan.Repair([]byte(m.object(3)))
+	repaired, err := plan.Repair(t.Context(), []byte(m.object(3)))
 	require.NoError(t, err)
 	require.True(t, json.Valid(repaired))
 }

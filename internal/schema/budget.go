@@ -1,0 +1,137 @@
+package schema
+
+// This file bounds what schemas cost. Steps are counted where they are taken and
+// bytes where they are allocated, by whoever does so, and in loops over whatever
+// a server chooses the length of. What is used up ends the work at once, from any
+// depth: the schema then gets the generic form.
+
+import (
+	"context"
+	"errors"
+)
+
+// Bounds of what one schema may cost. They grow with its size, so that time and
+// memory grow no faster, and leave a small one room for a few large clauses.
+const (
+	maxSchema    = 1 << 20 // bytes
+	stepsPerByte = 16
+	freeSteps    = 1 << 18
+	bytesPerByte = 96
+	freeBytes    = 256 << 10
+)
+
+// Bounds of what all schemas of a listing may cost beyond what each of them may
+// by its size alone.
+const (
+	listingSteps  = 1 << 28
+	listingGrowth = 32 << 20 // bytes of the normal forms that are kept, beyond those of the originals
+	stepsPerLook  = 1 << 14  // that go by between two looks at the context
+)
+
+// A Budget bounds what the schemas of one listing, and the plans made from them,
+// cost together. It ends the work within some 100 µs of the end of its context.
+// The zero value has nothing left; a nil one bounds each schema alone. It is for
+// one goroutine at a time.
+type Budget struct {
+	ctx    context.Context
+	steps  int
+	growth int
+}
+
+// NewBudget returns the budget of one listing.
+func NewBudget(ctx context.Context) *Budget {
+	return &Budget{ctx: ctx, steps: listingSteps, growth: listingGrowth}
+}
+
+// Err is the cause of the end of the context, nil before it ends.
+func (b *Budget) Err() error {
+	if b == nil || b.ctx.Err() == nil {
+		return nil
+	}
+	return context.Cause(b.ctx)
+}
+
+// A meter counts what the work on one schema costs.
+type meter struct {
+	ctx    context.Context
+	budget *Budget
+	look   int // steps until the next look at the context
+	steps  int // left after these
+	bytes  int // left
+}
+
+// Reasons to stop.
+var (
+	errSteps   = errors.New("takes too much work to read")
+	errBytes   = errors.New("takes too much memory to read")
+	errListing = errors.New("is one of too many that take much work to read")
+)
+
+// A stopped is what a meter panics with; [meter.run] recovers it.
+type stopped struct{ reason error }
+
+// newMeter returns the meter for size bytes of schema.
+func newMeter(ctx context.Context, budget *Budget, size int) meter {
+	return meter{ctx: ctx, budget: budget, steps: stepsPerByte*size + freeSteps, bytes: bytesPerByte*size + freeBytes}
+}
+
+// run does the work, which m bounds, and returns why it was stopped, nil where it
+// was not.
+func (m *meter) run(work func()) (reason error) {
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case stopped:
+			reason = r.reason
+		default:
+			panic(r)
+		}
+	}()
+	work()
+	return nil
+}
+
+// step counts n steps, of some nanoseconds each.
+func (m *meter) step(n int) {
+	if m.look -= n; m.look < 0 {
+		m.refill()
+	}
+}
+
+// refill looks at the context and takes steps for a while.
+func (m *meter) refill() {
+	if err := m.ctx.Err(); err != nil {
+		panic(stopped{err})
+	}
+	n := stepsPerLook - m.look
+	m.look = stepsPerLook
+	if m.steps -= n; m.steps < 0 {
+		panic(stopped{errSteps})
+	}
+	if m.budget != nil {
+		if m.budget.steps -= n; m.budget.steps < 0 {
+			panic(stopped{errListing})
+		}
+	}
+}
+
+// room counts n bytes that are about to be allocated.
+func (m *meter) room(n int) {
+	if m.bytes -= n; m.bytes < 0 {
+		panic(stopped{errBytes})
+	}
+	m.step(n / 16)
+}
+
+// limit makes the meter one for size bytes, which it had more for.
+func (m *meter) limit(size int) {
+	used := newMeter(m.ctx, m.budget, maxSchema)
+	m.steps -= used.steps
+	m.bytes -= used.bytes
+	left := newMeter(m.ctx, m.budget, size)
+	m.steps += left.steps
+	m.bytes += left.bytes
+}
+
+// stop ends the work for a reason.
+func (m *meter) stop(reason error) error { panic(stopped{reason}) }

@@ -1,0 +1,127 @@
+package schema
+
+// This file says in English what schemas cannot.
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+const (
+	// maxSaid bounds the clauses of one schema, in bytes, and maxTries how many
+	// are looked for in a description that may have them already.
+	maxSaid  = 4 << 10
+	maxTries = 400
+
+	// clauseDeep is said where a schema became generic.
+	clauseDeep = "Its inner structure is left out."
+	clauseMore = "There are more rules than these."
+)
+
+// A note is a description to which clauses are added.
+type note struct {
+	text  []byte          // the description; nil before it is needed
+	known map[string]bool // the clauses
+	said  int             // bytes
+	tries int
+}
+
+// say adds a clause to the schema's description, which [rewriter.flush] then
+// writes.
+func (w *rewriter) say(n *node, clause string) {
+	if w.quiet {
+		return
+	}
+	t := w.notes[n]
+	if t == nil {
+		if w.notes == nil {
+			w.notes = map[*node]*note{}
+		}
+		w.room(256)
+		t = &note{}
+		w.notes[n] = t
+	}
+	w.step(1 + len(clause)/8)
+	if t.said > maxSaid || t.known[clause] {
+		return
+	}
+	if t.text == nil {
+		description := n.get(kwDescription).string()
+		w.room(len(description) + len(clause) + 1)
+		t.text = append(make([]byte, 0, len(description)+len(clause)+1), description...)
+	}
+	if t.known == nil {
+		t.known = map[string]bool{}
+	}
+	t.known[clause] = true
+	w.step(len(t.text) / 16)
+	if t.tries++; t.tries < maxTries && bytes.Contains(t.text, []byte(clause)) {
+		return
+	}
+	if t.said += len(clause); t.said > maxSaid || t.tries >= maxTries {
+		t.said = maxSaid + 1
+		clause = clauseMore
+	}
+	if len(t.text) > 0 {
+		t.text = append(t.text, ' ')
+	}
+	w.room(2 * len(clause))
+	t.text = append(t.text, clause...)
+	if d := n.get(kwDescription); d == nil || d.text != "" {
+		n.set(kwDescription, &node{kind: '"', changed: true}) // in its place, to be written
+	}
+}
+
+// flush writes the description of n.
+func (w *rewriter) flush(n *node) {
+	if w.notes == nil {
+		return
+	}
+	t := w.notes[n]
+	if t == nil || t.text == nil {
+		return
+	}
+	if d := n.get(kwDescription); d.is('"') && d.text == "" {
+		w.room(len(t.text))
+		d.text = string(raw.AppendQuote(nil, string(t.text)))
+	}
+	t.text = nil
+}
+
+// briefly cuts s to about limit bytes.
+func briefly(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	return strings.ToValidUTF8(s[:limit], "") + "…"
+}
+
+// suspect reports whether text, a JSON string, may hold anything but ASCII
+// letters, digits, signs, spaces, tabs and line ends.
+func suspect(text string) bool {
+	for i := 0; i < len(text); i++ {
+		for i+8 <= len(text) {
+			// Bytes from 0x7f on have the high bit, or get it by 1 more.
+			const ones, high, slashes = 0x0101010101010101, 0x8080808080808080, 0x5c5c5c5c5c5c5c5c
+			x := binary.LittleEndian.Uint64([]byte(text[i : i+8]))
+			slash := x ^ slashes
+			if (x|(x+ones)|(slash-ones)&^slash)&high != 0 {
+				break
+			}
+			i += 8
+		}
+		switch {
+		case i >= len(text):
+		case text[i] >= 0x7f:
+			return true
+		case text[i] == '\\':
+			if i++; i < len(text) && (text[i] == 'u' || text[i] == 'b' || text[i] == 'f') {
+				return true
+			}
+		}
+	}
+	return false
+}
