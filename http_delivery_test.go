@@ -608,3 +608,94 @@ func (c writeCounter) Write(p []byte) (int, error) {
 	c.writes.Add(1)
 	return c.Conn.Write(p)
 }
+
+// A server may answer before it has read the request, and close.
+func TestHTTPEarlyAnswers(t *testing.T) {
+	arguments := `{"x":"` + strings.Repeat("x", 4<<20) + `"}`
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("TLS %t", secure), func(t *testing.T) {
+			h := unstarted()
+			h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.ContentLength < 1<<20 {
+					h.ServeHTTP(w, r)
+					return
+				}
+				conn, out, err := w.(http.Hijacker).Hijack()
+				if err != nil {
+					panic(err)
+				}
+				defer conn.Close() // with most of the request unread, which resets the connection
+				out.WriteString("HTTP/1.1 413 Request Entity Too Large\r\nContent-Type: text/plain\r\nContent-Length: 9\r\nConnection: close\r\n\r\ntoo large")
+				out.Flush()
+			})
+			if secure {
+				h.StartTLS()
+				replaceDefault(t, h.Client().Transport)
+			} else {
+				h.Start()
+			}
+			t.Cleanup(h.Close)
+			c := connect(t, h.server())
+			for range 50 {
+				_, err := call(t, c, arguments)
+				require.ErrorContains(t, err, "the server answered 413 Request Entity Too Large: too large")
+			}
+			works(t, c)
+		})
+	}
+}
+
+// A body is no more bound to the context than the transport is.
+func TestHTTPBodiesThatWait(t *testing.T) {
+	for _, contentType := range []string{"application/json", "text/event-stream", "text/html"} {
+		for _, status := range []int{200, 404, 500} {
+			t.Run(fmt.Sprint(contentType, status), func(t *testing.T) {
+				release := make(chan struct{})
+				h, rt := newWeb(t), newTripper(t)
+				h.stateful = false
+				server := h.server()
+				server.HTTPTransport = rt
+				c, err := mcp.Connect(t.Context(), server)
+				require.NoError(t, err)
+				rt.set(func(*http.Request) (*http.Response, error) {
+					return &http.Response{StatusCode: status, Header: http.Header{"Content-Type": {contentType}}, ContentLength: -1, Body: stubbornBody{release}}, nil
+				})
+				short := func() context.Context {
+					ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+					t.Cleanup(cancel)
+					return ctx
+				}
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					_, err := c.Tools()[0].Handler(short(), nil)
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+					assert.ErrorIs(t, c.RefreshTools(short()), context.DeadlineExceeded)
+					_, err = mcp.Connect(short(), server)
+					assert.ErrorIs(t, err, context.DeadlineExceeded)
+					assert.NoError(t, c.Close())
+				}()
+				select {
+				case <-ended:
+				case <-time.After(30 * time.Second): // it takes about one
+					t.Error("the body holds something up")
+				}
+				close(release)
+				<-ended
+			})
+		}
+	}
+}
+
+// A stubbornBody waits in Read and in Close, whatever happens.
+type stubbornBody struct{ release chan struct{} }
+
+func (b stubbornBody) Read([]byte) (int, error) {
+	<-b.release
+	return 0, io.EOF
+}
+
+func (b stubbornBody) Close() error {
+	<-b.release
+	return nil
+}

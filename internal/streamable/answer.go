@@ -162,19 +162,23 @@ func (r *request) settled() bool {
 // server that could not even read the id reports that with none, or a made-up
 // one: in this exchange it can only be this call's.
 func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took bool) {
-	id, whole := raw.Whole(m.ID)
+	id, ok := raw.Whole(m.ID)
+	ok = ok && id != 0 // which is what some languages write for none
 	if m.Method == "" && !raw.Null(m.Error) {
-		own := whole && id == r.id
-		if s.id != "" && !r.renewed && (own || !whole) && tellsLost(m.Error) {
+		own := ok && id == r.id
+		if s.id != "" && !r.renewed && (own || !ok) && tellsLost(m.Error) {
 			if !own || r.method != methodCallTool {
 				r.refused = true
 				return false
 			}
 			c.suspect(s, true) // it is the answer of this call, and would be of the next
 		}
-		if !whole && r.adopts {
-			id, whole, m.ID = r.id, true, strconv.AppendInt(nil, r.id, 10)
+		if !ok && r.adopts {
+			id, ok, m.ID = r.id, true, strconv.AppendInt(nil, r.id, 10)
 		}
+	}
+	if m.Method == "" && !ok {
+		return false // the failure quotes it
 	}
 	r.heard.Add(1)
 	if m.Method == methodProgress && m.ID == nil {
@@ -183,7 +187,7 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 	}
 	reply, took := c.Pending.Receive(m, release)
 	c.reply(s, r, m.Method, reply)
-	if whole && m.Method == "" && id != r.id {
+	if m.Method == "" && id != r.id {
 		c.answered(id)
 	}
 	return took
@@ -394,7 +398,7 @@ func (c *Conn) drain(resp *http.Response, e *events, r *request) {
 		if err != nil {
 			return
 		}
-		if m, _, err := rpc.Parse(data); err == nil && m.ID == nil {
+		if m, _, err := rpc.Parse(data); err == nil && m.ID == nil && m.Method != "" {
 			c.Pending.Receive(m, nil)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
@@ -27,6 +28,9 @@ type body struct {
 	data []byte
 	call *rpc.Call
 }
+
+// lastRead is how long a connection may be read that cannot be written to.
+const lastRead = 2 * time.Second
 
 var (
 	errGivenUp = errors.New("the caller has given up")
@@ -111,10 +115,12 @@ func (d *delivery) use(info httptrace.GotConnInfo) {
 	if !ok {
 		return
 	}
-	if info.Reused && c.readable() {
+	if info.Reused && (c.broken.Load() || c.readable()) {
 		c.stale.Store(true)
 	}
 	d.conn, d.writes = c, c.writes.Load()
+	c.begun.Store(false)
+	c.counts.Store(true)
 }
 
 // A conn is a network connection that counts what is written to it.
@@ -124,6 +130,9 @@ type conn struct {
 	readable func() bool  // whether a read would return at once, with data or the end
 	writes   atomic.Int64 // but for those that failed with nothing written
 	stale    atomic.Bool  // the server has closed it
+	counts   atomic.Bool  // it carries one request at a time
+	begun    atomic.Bool  // a part of that is written
+	broken   atomic.Bool  // the rest never will be
 }
 
 func (c *conn) Close() error {
@@ -131,13 +140,26 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// Write writes a part of a request. Where the server has closed the connection in
+// the middle of it, that is not an error yet: it may have answered before, as with
+// 413, and net/http would give up reading that. What can be read ends soon.
 func (c *conn) Write(p []byte) (int, error) {
 	if c.stale.Load() {
 		return 0, errStale
 	}
+	if c.broken.Load() {
+		return len(p), nil
+	}
 	c.writes.Add(1)
 	n, err := c.Conn.Write(p)
-	if n == 0 && err != nil {
+	switch {
+	case err == nil:
+		c.begun.Store(true)
+	case c.counts.Load() && (n > 0 || c.begun.Load()) && !errors.Is(err, net.ErrClosed):
+		c.broken.Store(true)
+		c.Conn.SetReadDeadline(time.Now().Add(lastRead))
+		return len(p), nil
+	case n == 0:
 		c.writes.Add(-1)
 	}
 	return n, err
@@ -208,6 +230,9 @@ func (r *request) unwritten(ctx context.Context, err error) bool {
 	}
 	var op *net.OpError
 	if errors.As(secret.Original(err), &op) && (op.Op == "write" || op.Op == "readfrom") {
+		return true
+	}
+	if d.conn != nil && d.conn.broken.Load() {
 		return true
 	}
 	// net/http does not say which of its errors leave a request unwritten, but

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -71,7 +72,8 @@ type failingConn struct {
 	err error
 }
 
-func (c *failingConn) Write([]byte) (int, error) { return c.n, c.err }
+func (c *failingConn) Write([]byte) (int, error)       { return c.n, c.err }
+func (c *failingConn) SetReadDeadline(time.Time) error { return nil }
 
 func TestUnwritten(t *testing.T) {
 	broken := errors.New("broken")
@@ -82,7 +84,7 @@ func TestUnwritten(t *testing.T) {
 		want   bool
 	}{
 		{"all was written", &conn{Conn: &failingConn{n: 1}}, false, false},
-		{"a part was written", &conn{Conn: &failingConn{n: 1, err: broken}}, false, false},
+		{"a part was written", &conn{Conn: &failingConn{n: 1, err: broken}}, false, true},
 		{"nothing was written", &conn{Conn: &failingConn{err: broken}}, false, true},
 		{"used before", &conn{Conn: &failingConn{n: 1}, readable: func() bool { return false }}, true, false},
 		{"closed by the server", &conn{Conn: &failingConn{n: 1}, readable: func() bool { return true }}, true, true},

@@ -100,39 +100,6 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 	}
 }
 
-// roundTrip sends one request. A caller's transport may wait for something of
-// its own, such as a token, whatever the request's context: it is left to that.
-func (c *Conn) roundTrip(req *http.Request) (*http.Response, error) {
-	if c.Own != nil {
-		return c.Transport.RoundTrip(req)
-	}
-	ctx := req.Context()
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	type outcome struct {
-		resp *http.Response
-		err  error
-	}
-	ended := make(chan outcome)
-	c.strays.Go(func() { // ends when the transport returns; shutdown waits for a time
-		resp, err := c.Transport.RoundTrip(req)
-		select {
-		case ended <- outcome{resp, err}:
-		case <-ctx.Done():
-			if resp != nil && resp.Body != nil {
-				resp.Body.Close()
-			}
-		}
-	})
-	select {
-	case o := <-ended:
-		return o.resp, o.err
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
 // redirect returns where a redirect leads, if a request may follow it there.
 // Any other origin must not see the credentials, nor what a model writes.
 func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
