@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,6 +56,35 @@ func init() {
 		p.Call = func(r mcptest.Request) { p.Reply(r, mcptest.Text(strings.Join(open, "\n"))) }
 		p.Serve()
 	}
+	servers["leaver"] = func(p *mcptest.Peer) { // wants to leave its group, and stays
+		signal.Ignore()
+		host, _ := syscall.Getpgid(os.Getppid())
+		syscall.Setpgid(0, 0)
+		syscall.Setpgid(0, host)
+		p.Serve()
+		time.Sleep(lifeTime)
+	}
+	servers["terminal"] = func(p *mcptest.Peer) { // its child sets up the terminal, as sudo and ssh do
+		p.Call = func(r mcptest.Request) {
+			out, err := exec.Command("/bin/sh", "-c", "stty sane </dev/tty; echo $?").CombinedOutput()
+			p.Reply(r, mcptest.Text(fmt.Sprintf("%s%v", out, err)))
+		}
+		p.Serve()
+	}
+	servers["host in a terminal"] = func(*mcptest.Peer) {
+		terminal, err := os.OpenFile("/dev/tty", os.O_RDWR, 0)
+		fmt.Println(terminal != nil, err)
+		ctx, cancel := context.WithTimeout(context.Background(), slack)
+		defer cancel()
+		c, err := mcp.Connect(ctx, mcp.Server{Name: "inner", Command: os.Args[0], Env: innerEnv("terminal"), StopTimeout: stopTime})
+		if err != nil {
+			fmt.Println("connecting:", err)
+			os.Exit(1)
+		}
+		result, err := c.Tools()[0].Handler(ctx, nil)
+		fmt.Println(result.Content, err)
+		c.Close()
+	}
 	servers["process 1"] = func(*mcptest.Peer) { // a host that inherits orphans
 		spec, _ := json.Marshal(node{Zombies: 2, Children: []node{{Leaves: true, Children: []node{{Deaf: true}}}, {Session: true, Children: []node{{Deaf: true}}}}})
 		for range 3 {
@@ -90,6 +120,8 @@ func TestDescendantsThatLeft(t *testing.T) {
 		"sessions in sessions":          {node{Children: []node{{Session: true, Children: []node{session}}, session}}, 0, 0},
 		"under a stubborn server":       {node{Stays: true, Deaf: true, Children: []node{session, {Children: []node{session}}}}, stop, 2 * stop},
 		"under one that heeds a signal": {node{Stays: true, Children: []node{session}}, stop, stop},
+		"a double fork":                 {node{Children: []node{{Group: true, Leaves: true, Children: []node{{Deaf: true}}}}}, 0, 0},
+		"a group below a double fork":   {node{Children: []node{{Leaves: true, Children: []node{{Group: true, Children: []node{{Session: true}}}}}}}, 0, 0},
 		"that keeps the output open":    {node{Children: []node{{Session: true, Holds: true}}}, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -97,6 +129,41 @@ func TestDescendantsThatLeft(t *testing.T) {
 			closes(t, connection, grown(t, connection), c.least, c.most)
 		})
 	}
+}
+
+// A server leads a session, so it cannot leave its group: not for one of its
+// own, nor for the host's.
+func TestServerThatWantsToLeaveItsGroup(t *testing.T) {
+	server := stdioServer(t, "leaver")
+	server.StopTimeout = stopTime
+	c := connect(t, server)
+	closes(t, c, nil, 2*stopTime, 2*stopTime)
+}
+
+// A server has no terminal: the kernel would stop what touches the host's, and
+// the call would wait for ever.
+func TestTerminal(t *testing.T) {
+	mcptest.NoLeaks(t)
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("there are no terminals: ", err)
+	}
+	defer master.Close()
+	require.NoError(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	require.NoError(t, err)
+	terminal, err := os.OpenFile(fmt.Sprint("/dev/pts/", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	defer terminal.Close()
+	host := stdioServer(t, "host in a terminal")
+	command := exec.Command(mcptest.Self(t)) // this program is what is tested
+	command.Env = append(host.Env, "PATH="+os.Getenv("PATH"))
+	command.Stdin = terminal
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	out, err := command.CombinedOutput()
+	require.NoError(t, err)
+	// Shells say the same in different words.
+	assert.Regexp(t, `^true <nil>\n.*/dev/tty: No such device or address\n[12]\n<nil> <nil>\n$`, string(out))
 }
 
 // What is not below the server is not touched, in whatever group or session it

@@ -32,3 +32,14 @@ func TestTerminatedIsNoCleanExit(t *testing.T) {
 	pipes.Stdout.Close()
 	pipes.Stderr.Close()
 }
+
+// What cmd.exe gets is quoted so that every argument arrives as it is.
+func TestBatchLine(t *testing.T) {
+	line, err := batchLine(`C:\My Tools\npx.cmd`, []string{"-y", "a b", "", `C:\dir\`, "a&b", "!x!"})
+	require.NoError(t, err)
+	assert.Equal(t, `/d /e:on /v:off /s /c ""C:\My Tools\npx.cmd" "-y" "a b" "" "C:\dir\\" "a&b" "!x!""`, line)
+	for _, argument := range []string{`a"b`, "%PATH%", "a\rb", "a\nb", "a\x00b"} {
+		_, err := batchLine("npx.cmd", []string{argument})
+		assert.ErrorAs(t, err, new(UnsafeError), "%q", argument)
+	}
+}
