@@ -20,7 +20,6 @@ import (
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/result"
-	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/stdio"
 )
@@ -113,7 +112,7 @@ type refusedVersion struct {
 // server which versions it speaks (server/discover).
 func (c *Connection) attempt(ctx context.Context, number int, version string) (_ *session, _ *toolList, err error) {
 	step := "starting"
-	s := &session{number: number, done: make(chan struct{}), pending: &rpc.Pending{ToolsChanged: c.toolsChanged, Quoter: c.quoter}}
+	s := c.newSession(number)
 	defer func() {
 		if err == nil {
 			return
@@ -148,17 +147,26 @@ func (c *Connection) attempt(ctx context.Context, number int, version string) (_
 	}
 	step = "initializing"
 	info := &sdk.Implementation{Name: modulePath, Version: moduleVersion()}
-	client := sdk.NewClient(info, &sdk.ClientOptions{
-		Capabilities: &sdk.ClientCapabilities{}, // the default would advertise roots
-	})
+	capabilities := c.config().capabilities()
+	client := sdk.NewClient(info, &sdk.ClientOptions{Capabilities: capabilities})
 	s.info, err = handshake.Do(ctx, s.transport, client, version, c.quoter)
 	if err != nil {
 		return nil, nil, err
 	}
-	s.meta = protocolMeta(s.info.Protocol, info)
+	s.meta = protocolMeta(s.info.Protocol, info, capabilities)
+	close(s.began)
 	step = stepListing
 	list, err := c.read(ctx, s, c.lastList())
 	return s, list, err
+}
+
+// capabilities are what the client declares. The SDK's default has roots in it.
+func (s *Server) capabilities() *sdk.ClientCapabilities {
+	c := &sdk.ClientCapabilities{}
+	if s.Elicit != nil {
+		c.Elicitation = &sdk.ElicitationCapabilities{Form: &sdk.FormElicitationCapabilities{}, URL: &sdk.URLElicitationCapabilities{}}
+	}
+	return c
 }
 
 // refusal is the error for a request that the server has answered with one.

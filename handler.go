@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -43,9 +44,18 @@ func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRe
 	}
 	s, response, err := h.call(ctx, repaired)
 	if err != nil {
-		return ToolResult{}, h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), err)
+		return ToolResult{}, h.failed(err)
 	}
 	defer response.Release()
+	if response.Error != nil && rpc.ParseError(response.Error).Code == codeURLElicitation {
+		told, err := h.openURLs(ctx, response.Error)
+		if err != nil {
+			return ToolResult{}, h.failed(fmt.Errorf("asking the user: %w", err))
+		}
+		if told != "" {
+			return toolResult(result.Refuse(limits, told)).after(s.answer(), limits.MaxOutput), nil
+		}
+	}
 	if response.Error != nil && h.params != nil && rpc.ParseError(response.Error).Code == codeHeaderMismatch {
 		if now := h.listedAnew(ctx); now != nil {
 			return now(context.WithValue(ctx, againKey{}, true), arguments)
@@ -58,7 +68,11 @@ func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRe
 	return toolResult(result.Read(limits, h.name, response.Result, response.Lent)).after(note, limits.MaxOutput), nil
 }
 
-// call sends one call, and returns the session that it went out in. The caller
+func (h *handler) failed(err error) error {
+	return h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), err)
+}
+
+// call sends one call, again with what the server asks for, and returns the session that it went out in. The caller
 // releases the response.
 func (h *handler) call(ctx context.Context, arguments []byte) (*session, rpc.Response, error) {
 	meta, err := requestMeta(ctx)
@@ -77,9 +91,56 @@ func (h *handler) call(ctx context.Context, arguments []byte) (*session, rpc.Res
 	ctx, done := h.c.follow(ctx, call)
 	defer done()
 	call.Params = rpc.CallParams(h.name, arguments, call.Token, s.meta, meta)
-	response, err := s.call(ctx, call)
-	return s, response, err
+	first, busy := call, 0
+	for round := 1; ; round++ {
+		done := h.asks(ctx, s, call)
+		response, err := s.call(ctx, call)
+		if fault := done(); fault != nil && err == nil {
+			response.Release()
+			err = fmt.Errorf("asking the user: %w", fault)
+		}
+		if err != nil || response.Error != nil {
+			return s, response, err
+		}
+		members, asked, err := h.respond(ctx, response.Result)
+		if err == nil && members == nil {
+			return s, response, nil
+		}
+		response.Release()
+		if !asked {
+			busy++
+		}
+		switch {
+		case err != nil:
+			return s, rpc.Response{}, fmt.Errorf("asking the user: %w", err)
+		case round == maxRounds, busy > maxBusy:
+			return s, rpc.Response{}, fmt.Errorf("giving up a tool that needed input %d times over", round)
+		}
+		if !asked && !sleep(ctx, busyWait<<busy) {
+			return s, rpc.Response{}, ctx.Err()
+		}
+		call = first.Again(append(append(append(first.Params[:len(first.Params)-1:len(first.Params)-1], ','), members...), '}'))
+	}
 }
+
+// busyWait is doubled for each wait before a call is sent again that asked
+// nothing.
+const busyWait = 50 * time.Millisecond
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// codeURLElicitation is the error of a server that wants its user to open
+// addresses before it takes the call.
+const codeURLElicitation = -32042
 
 // codeHeaderMismatch is the error of a server of protocol 2026-07-28 that
 // expects other arguments in the headers of a call. It has not read the call.

@@ -62,14 +62,15 @@ func requestMeta(ctx context.Context) ([]byte, error) {
 
 // protocolMeta returns the metadata that each request has from protocol.Stateless
 // on (SEP-2575), as members of a JSON object.
-func protocolMeta(version string, client *sdk.Implementation) (members []byte) {
+func protocolMeta(version string, client *sdk.Implementation, capabilities *sdk.ClientCapabilities) (members []byte) {
 	if version < protocol.Stateless {
 		return nil
 	}
 	info, _ := json.Marshal(client) // two strings
+	offers, _ := json.Marshal(capabilities)
 	members = raw.AppendMember(members, sdk.MetaKeyProtocolVersion, raw.AppendQuote(nil, version))
 	members = raw.AppendMember(members, sdk.MetaKeyClientInfo, info)
-	return raw.AppendMember(members, sdk.MetaKeyClientCapabilities, []byte("{}"))
+	return raw.AppendMember(members, sdk.MetaKeyClientCapabilities, offers)
 }
 
 // isReserved reports whether the specification keeps the key for itself. Until

@@ -4,6 +4,8 @@ package mcp
 // starts.
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -103,6 +105,22 @@ type Server struct {
 	// with a Command.
 	HTTPTransport http.RoundTripper
 
+	// Elicit asks the user what the server wants to know: nil if there is nobody
+	// to ask, and then the server is told so. The answer to a form is a JSON
+	// object with its fields, nil for none; fields that are missing get the
+	// server's defaults. The answer to a URL is not looked at: nil as the error
+	// means that the user has agreed to open it. ErrDeclined says that the user
+	// does not want to answer; any other error cancels. An answer that does not
+	// fit the form cancels as well, and the error of the Handler names the field.
+	//
+	// It may be called concurrently, for each of several calls that run side by
+	// side; the questions of one call to a server of protocol 2026-07-28 come one
+	// after the other. Its context ends with that of the call, when the server
+	// withdraws the question, and with the connection, which do not wait for it
+	// to return. CallTimeout stands still meanwhile. What is asked and answered is
+	// in no error, warning or result.
+	Elicit func(ctx context.Context, question Question) (answer json.RawMessage, err error)
+
 	// Tools, if not empty, keeps only the tools with these names: the names
 	// that the server itself uses. In an entry, * stands for any characters.
 	Tools []string
@@ -164,11 +182,11 @@ func (s Server) clone() Server {
 }
 
 // equal reports whether all fields are equal: values by their contents, what is
-// behind an interface by its identity.
+// behind an interface by its identity, functions by their code.
 func (s Server) equal(t Server) bool {
-	same := identical(s.Stderr, t.Stderr) && identical(s.HTTPTransport, t.HTTPTransport) && identical(s.Auth, t.Auth)
-	s.Stderr, s.HTTPTransport, s.Auth = nil, nil, nil
-	t.Stderr, t.HTTPTransport, t.Auth = nil, nil, nil
+	same := reflect.ValueOf(s.Elicit).Pointer() == reflect.ValueOf(t.Elicit).Pointer() && identical(s.Stderr, t.Stderr) && identical(s.HTTPTransport, t.HTTPTransport) && identical(s.Auth, t.Auth)
+	s.Elicit, s.Stderr, s.HTTPTransport, s.Auth = nil, nil, nil, nil
+	t.Elicit, t.Stderr, t.HTTPTransport, t.Auth = nil, nil, nil, nil
 	return same && reflect.DeepEqual(s, t)
 }
 

@@ -25,6 +25,7 @@ type session struct {
 	info      *handshake.Info
 	meta      []byte // of the protocol, for each call; members of a JSON object
 
+	began    chan struct{}     // closed when info and meta are set
 	number   int               // of starts before this one
 	tools    map[string]string // the fingerprints of its tools by their names there; nil for the first session
 	answered atomic.Bool       // a tool call has been
@@ -37,7 +38,29 @@ type session struct {
 
 	mu      sync.Mutex
 	closed  bool           // close has begun
-	notices sync.WaitGroup // under way
+	notices sync.WaitGroup // under way, and questions
+
+	life    context.Context // ends when close begins
+	endLife context.CancelFunc
+}
+
+func (c *Connection) newSession(number int) *session {
+	s := &session{number: number, began: make(chan struct{}), done: make(chan struct{}), pending: &rpc.Pending{ToolsChanged: c.toolsChanged, Quoter: c.quoter}}
+	s.life, s.endLife = context.WithCancel(context.Background())
+	if c.config().Elicit != nil {
+		s.pending.Go = s.run
+		s.pending.Elicit = func(ctx context.Context, params []byte) []byte {
+			ctx, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(s.life, cancel)()
+			select {
+			case <-s.began:
+			case <-ctx.Done():
+			}
+			return c.replyTo(ctx, s, "", params, &fault{})
+		}
+	}
+	return s
 }
 
 // A transport speaks to a server: over stdio or HTTP.
@@ -89,6 +112,7 @@ func (s *session) close(abort bool) {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
+	s.endLife()
 	if abort {
 		s.transport.Abort()
 	} else {
@@ -157,13 +181,21 @@ const noticeTime = 5 * time.Second
 
 // cancel tells the server that a call is given up, and does not wait for that.
 func (s *session) cancel(ctx context.Context, call *rpc.Call) {
+	s.run(func() { // ends within noticeTime, and with the session
+		notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
+		defer cancel()
+		s.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
+	})
+}
+
+// run calls f in a goroutine that close waits for, and reports false once that
+// has begun.
+func (s *session) run(f func()) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed {
-		s.notices.Go(func() { // ends within noticeTime, and with the session
-			notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
-			defer cancel()
-			s.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
-		})
+	if s.closed {
+		return false
 	}
+	s.notices.Go(f)
+	return true
 }

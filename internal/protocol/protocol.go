@@ -20,6 +20,10 @@ const (
 	// Newest and Oldest are those of the versions that begin with initialize.
 	Newest = "2025-11-25"
 	Oldest = "2024-11-05"
+	// A server may ask its user to fill in a form since FirstForms, and to open
+	// an address since FirstURLs.
+	FirstForms = "2025-06-18"
+	FirstURLs  = "2025-11-25"
 )
 
 var (

@@ -3,6 +3,7 @@ package rpc
 // This file is one request with its response.
 
 import (
+	"context"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -17,6 +18,15 @@ type Call struct {
 	Token    int64               // the call's progress token; 0 means none
 	Progress func(params []byte) // called in order for notifications about the call, nil params saying only that it is alive; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
+
+	// Clocks is the context whose clocks stand still while a person is asked
+	// something that may belong to the call; nil for none. See package patience.
+	Clocks context.Context
+	// Elicit answers a question that the server has for its user while it works
+	// on the call, with the member result or error of a response; nil leaves that to Pending.Elicit. It is called
+	// in a goroutine of Pending.Go; the context ends when the server withdraws the
+	// question.
+	Elicit func(ctx context.Context, params []byte) (reply []byte)
 
 	// Generation counts the sessions that the connection had before the one
 	// that the request went out in. It is set before the answer.
@@ -56,6 +66,11 @@ func (a Response) Release() {
 // NewCall returns a call that is not sent yet.
 func NewCall(method string, params []byte) *Call {
 	return &Call{Method: method, Params: params, done: make(chan struct{})}
+}
+
+// Again returns a call like c that is not sent yet, with other params.
+func (c *Call) Again(params []byte) *Call {
+	return &Call{Method: c.Method, Params: params, Token: c.Token, Progress: c.Progress, Header: c.Header, done: make(chan struct{})}
 }
 
 // ID returns the id of the call's request, once it is expected.

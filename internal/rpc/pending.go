@@ -4,6 +4,7 @@
 package rpc
 
 import (
+	"context"
 	"sync"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -19,7 +20,16 @@ type Pending struct {
 	// Quoter quotes what nobody waits for.
 	Quoter *secret.Quoter
 
-	strays // what nobody waits for
+	// Elicit answers questions for the server's user that belong to no call, or
+	// to one of several; nil means that there is nobody to ask, and Go is not
+	// needed then. See Call.Elicit.
+	Elicit func(ctx context.Context, params []byte) (reply []byte)
+	// Go calls f in a goroutine that the owner waits for, and reports false
+	// where it does not.
+	Go func(f func()) bool
+
+	strays    // what nobody waits for
+	questions // that are not answered yet
 
 	mu     sync.Mutex
 	last   int64           // id

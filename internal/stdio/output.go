@@ -211,6 +211,9 @@ const outside = ",: \t\r\n0123456789-+.eEtrufalsnNIity"
 // message takes a message.
 func (o *output) message(m rpc.Message, release func()) (took bool) {
 	o.heard.Add(1)
+	if o.Pending.Asks(m, nil, o.answer) {
+		return false
+	}
 	reply, took := o.Pending.Receive(m, release)
 	o.reply(reply)
 	return took
@@ -259,5 +262,14 @@ func (c *Conn) reply(reply []byte) {
 	select {
 	case c.replies <- append(reply, '\n'):
 	default:
+	}
+}
+
+// answer queues the answer of a person, which is not to be lost.
+func (c *Conn) answer(reply []byte) {
+	select {
+	case c.replies <- append(reply, '\n'):
+	case <-c.stopping:
+	case <-c.ended:
 	}
 }

@@ -185,8 +185,11 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		c.report(r, m.Params)
 		return false
 	}
+	if c.Pending.Asks(m, r.call, func(reply []byte) { c.reply(s, r, m.Method, reply, true) }) {
+		return false
+	}
 	reply, took := c.Pending.Receive(m, release)
-	c.reply(s, r, m.Method, reply)
+	c.reply(s, r, m.Method, reply, false)
 	if m.Method == "" && id != r.id {
 		c.answered(id)
 	}

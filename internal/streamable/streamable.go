@@ -249,15 +249,23 @@ func (c *Conn) notify(ctx context.Context, s session, r *request) {
 }
 
 // reply sends the answer to what the server asked while it worked on r. A server
-// that asks without taking the answers gets no more of them.
-func (c *Conn) reply(s session, r *request, asked string, reply []byte) {
+// that asks without taking the answers gets no more of them, unless the reply is
+// one to wait with.
+func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait bool) {
 	if reply == nil {
 		return
 	}
 	select {
 	case c.replies <- struct{}{}:
 	default:
-		return
+		if !wait {
+			return
+		}
+		select {
+		case c.replies <- struct{}{}:
+		case <-c.life.Done():
+			return
+		}
 	}
 	inner := &request{body: reply}
 	ctx, ok := c.enter(c.connectValues(), inner)

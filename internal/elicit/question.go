@@ -1,0 +1,173 @@
+// Package elicit reads the questions that servers have for their user, and
+// checks the answers against what was asked for.
+package elicit
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/text"
+)
+
+const (
+	// Method is that of the request.
+	Method = "elicitation/create"
+
+	maxParams  = 256 << 10 // bytes of a question
+	maxMessage = 8 << 10   // bytes of a message
+	maxLabel   = 1 << 10   // bytes of a title or description
+	maxURL     = 8 << 10
+)
+
+// A Question is what a server wants to know: either a form with the fields of
+// Schema, or that its user opens URL.
+type Question struct {
+	Message string
+	Schema  []byte // a JSON object; nil with a URL
+	URL     string
+
+	form form
+}
+
+// Parse reads the params of a question. The error says what is wrong with it.
+func Parse(params []byte) (q Question, err error) {
+	if len(params) > maxParams {
+		return Question{}, fmt.Errorf("the question has more than %d bytes", maxParams)
+	}
+	var schema []byte
+	mode := ""
+	for name, value := range raw.Members(params) {
+		switch string(name) {
+		case "mode":
+			mode, _ = raw.String(value)
+		case "message":
+			q.Message, _ = raw.String(value)
+		case "url":
+			q.URL, _ = raw.String(value)
+		case "requestedSchema":
+			schema = value
+		}
+	}
+	q.Message = label(q.Message, maxMessage)
+	switch {
+	case mode == "url" || mode == "" && q.URL != "":
+		return q, checkURL(q.URL)
+	case mode != "" && mode != "form":
+		return Question{}, fmt.Errorf("the mode %q of the question is not known", text.Start(mode, 32))
+	}
+	q.URL = ""
+	q.form, err = parseForm(schema)
+	q.Schema = q.form.schema
+	return q, err
+}
+
+func checkURL(s string) error {
+	if len(s) > maxURL {
+		return fmt.Errorf("the url of the question has more than %d bytes", maxURL)
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return errors.New("the url of the question is not an http or https address")
+	}
+	return nil
+}
+
+// label returns what a person may see of a text, limit bytes and a clause at
+// most.
+func label(s string, limit int) string {
+	s, _ = text.Prompt(s)
+	return text.Start(s, limit)
+}
+
+// Answers to a question, as results of its request.
+var (
+	Declined = []byte(`{"action":"decline"}`)
+	Canceled = []byte(`{"action":"cancel"}`)
+)
+
+// Accept returns the answer of a person who has filled in the form with content,
+// a JSON object, or has agreed to open the URL. Fields that are missing get
+// their defaults. The error names the field that does not fit.
+func (q *Question) Accept(content []byte) ([]byte, error) {
+	if q.URL != "" {
+		return []byte(`{"action":"accept"}`), nil
+	}
+	content, err := q.form.fill(content)
+	if err != nil {
+		return nil, err
+	}
+	return append(append([]byte(`{"action":"accept","content":`), content...), '}'), nil
+}
+
+// An Input is what a server needs before it can go on with a call (protocol
+// 2026-07-28).
+type Input struct {
+	Requests []Request
+	State    []byte // the JSON text of what is to be sent back with the answers; nil for none
+}
+
+// A Request is one question of an input, under the name that its answer gets.
+type Request struct {
+	Name   []byte // a JSON string
+	Params []byte
+}
+
+// Required reads a result that asks for input. ok is false for any other, and
+// for one that asks for something else than answers of a person.
+func Required(result []byte) (input Input, ok bool) {
+	kind := ""
+	var requests []byte
+	for name, value := range raw.Members(result) {
+		switch string(name) {
+		case "resultType":
+			kind, _ = raw.String(value)
+		case "inputRequests":
+			requests = value
+		case "requestState":
+			if !raw.Null(value) {
+				input.State = bytes.Clone(value)
+			}
+		}
+	}
+	if kind != "input_required" {
+		return Input{}, false
+	}
+	for name, request := range raw.Members(requests) {
+		if method, _ := raw.String(raw.Member(request, "method")); method != Method {
+			return Input{}, false
+		}
+		input.Requests = append(input.Requests, Request{raw.AppendQuote(nil, string(name)), bytes.Clone(raw.Member(request, "params"))})
+	}
+	return input, input.State != nil || !raw.Null(requests)
+}
+
+// Respond returns the members that a call has more when it is sent again.
+func (in *Input) Respond(answers [][]byte) []byte {
+	members := []byte(`"inputResponses":{`)
+	for i, request := range in.Requests {
+		if i > 0 {
+			members = append(members, ',')
+		}
+		members = append(append(append(members, request.Name...), ':'), answers[i]...)
+	}
+	members = append(members, '}')
+	if in.State != nil {
+		members = append(append(members, `,"requestState":`...), in.State...)
+	}
+	return members
+}
+
+// URLs returns the questions of an error that wants its user to open addresses
+// before the call (code -32042), ten at most.
+func URLs(object []byte) (questions []Question) {
+	const most = 10
+	for params := range raw.Elements(raw.Member(raw.Member(object, "data"), "elicitations")) {
+		if q, err := Parse(params); err == nil && q.URL != "" && len(questions) < most {
+			questions = append(questions, q)
+		}
+	}
+	return questions
+}

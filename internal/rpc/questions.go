@@ -1,0 +1,133 @@
+package rpc
+
+// This file takes the questions that a server has for its user.
+
+import (
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/elicit"
+	"github.com/seed94b59a13/mcp/internal/patience"
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// maxAsked bounds the questions of one server that wait for an answer. A person
+// answers one after the other, but each of many calls may ask its own.
+const maxAsked = 512
+
+// questions are those that wait for an answer, by the JSON text of their ids.
+type questions struct {
+	asking sync.Mutex
+	asked  map[string]context.CancelFunc
+}
+
+// Asks takes a request that a person is to answer, or the notice that it is
+// withdrawn, and reports whether m is one. call is the one that it belongs to;
+// nil where that is not known: then it is that of the only call under way, if
+// there is one alone. reply is called with the response, from another
+// goroutine.
+func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
+	if b.Elicit == nil {
+		return false
+	}
+	if m.Method == MethodCancelled && m.ID == nil {
+		b.withdraw(raw.Member(m.Params, "requestId"))
+		return true
+	}
+	if m.Method != elicit.Method || m.ID == nil || len(m.ID) > maxIDLength {
+		return false
+	}
+	if call == nil {
+		call = b.only()
+	}
+	answer := b.Elicit
+	if call != nil && call.Elicit != nil {
+		answer = call.Elicit
+	}
+	id, params := string(m.ID), clone(m.Params)
+	ctx, cancel := context.WithCancel(context.Background())
+	if !b.ask(id, cancel) {
+		cancel()
+		return false // it is refused like any other request
+	}
+	if !b.Go(func() { // ends with the question, which is bounded by the call or the session
+		defer b.withdraw([]byte(id))
+		if call == nil {
+			defer b.pause()()
+		}
+		reply(answered(id, answer(ctx, params)))
+	}) {
+		b.withdraw([]byte(id))
+	}
+	return true
+}
+
+// answered is a response to the request with the id.
+func answered(id string, reply []byte) []byte {
+	var b strings.Builder
+	b.WriteString(`{"jsonrpc":"2.0","id":`)
+	b.WriteString(id)
+	b.WriteByte(',')
+	b.Write(reply)
+	b.WriteByte('}')
+	return []byte(b.String())
+}
+
+// only returns the tool call under way, if there is exactly one.
+func (b *Pending) only() (only *Call) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, call := range b.calls {
+		if call.Elicit == nil {
+			continue
+		}
+		if only != nil {
+			return nil
+		}
+		only = call
+	}
+	return only
+}
+
+// pause stops the clocks of all calls under way until resume is called: any of
+// them may be the one that waits for the answer.
+func (b *Pending) pause() (resume func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var resumes []func()
+	for _, call := range b.calls {
+		if call.Clocks != nil {
+			resumes = append(resumes, patience.Pause(call.Clocks))
+		}
+	}
+	return func() {
+		for _, resume := range resumes {
+			resume()
+		}
+	}
+}
+
+// ask takes note of a question. A second one with the id of one that waits is
+// not one.
+func (b *Pending) ask(id string, cancel context.CancelFunc) bool {
+	b.asking.Lock()
+	defer b.asking.Unlock()
+	if b.asked == nil {
+		b.asked = map[string]context.CancelFunc{}
+	}
+	if b.asked[id] != nil || len(b.asked) == maxAsked {
+		return false
+	}
+	b.asked[id] = cancel
+	return true
+}
+
+func (b *Pending) withdraw(id []byte) {
+	b.asking.Lock()
+	defer b.asking.Unlock()
+	if cancel := b.asked[string(id)]; cancel != nil {
+		cancel()
+		delete(b.asked, string(id))
+	}
+}
