@@ -1122,7 +1122,7 @@ func TestHTTPHeaderMismatch(t *testing.T) {
 	want("New")
 	result, err := tool.Handler(t.Context(), []byte(`{"a":"x"}`))
 	require.NoError(t, err)
-	assert.Equal(t, mcp.ToolResult{Content: `{"a":"x"}`}, result)
+	assert.Equal(t, `{"a":"x"}`, result.Content)
 	assert.Equal(t, 2, h.seen("tools/list"))
 	assert.Equal(t, 3, h.seen("tools/call"))
 	<-c.ToolsChanged()
