@@ -154,18 +154,21 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 	return nil
 }
 
-// Notify sends a notification. Nobody waits for one but for that which ends the
-// handshake.
+// Notify sends a notification, and returns when the server has taken it or the
+// context has ended: it is on its way then, and goes on.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	r := &request{method: method, body: rpc.Encode(0, method, params)}
-	if method != methodInitialized {
-		c.tellLater(context.WithoutCancel(ctx), c.current(), r)
+	if method == methodInitialized {
+		c.mu.Lock()
+		c.initialized = r.body
+		c.mu.Unlock()
+		c.notify(ctx, c.current(), r)
 		return nil
 	}
-	c.mu.Lock()
-	c.initialized = r.body
-	c.mu.Unlock()
-	c.notify(ctx, c.current(), r)
+	select {
+	case <-c.tellLater(context.WithoutCancel(ctx), c.current(), r):
+	case <-ctx.Done():
+	}
 	return nil
 }
 
@@ -299,16 +302,26 @@ func (c *Conn) mind(ctx context.Context, r *request, err error) {
 	}
 }
 
-// tellLater sends what gets no answer and nobody waits for.
-func (c *Conn) tellLater(ctx context.Context, s session, r *request) {
+// tellLater sends what gets no answer, and closes taken when the server has taken
+// it, or never will.
+func (c *Conn) tellLater(ctx context.Context, s session, r *request) (taken <-chan struct{}) {
+	done := make(chan struct{})
 	ctx, ok := c.enter(ctx, r)
 	if !ok {
-		return
+		close(done)
+		return done
 	}
 	go func() { // ends within noticeTime, and with the connection
 		defer c.leave(r)
-		c.tellOnce(ctx, s, r)
+		ctx, cancel := context.WithTimeout(ctx, noticeTime)
+		defer cancel()
+		resp, err := c.send(ctx, http.MethodPost, s, r)
+		close(done)
+		if err == nil {
+			c.drain(resp, nil, r)
+		}
 	}()
+	return done
 }
 
 // tellOnce sends what gets no answer, for noticeTime, and returns how it was
