@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"net/http"
 	"net/url"
@@ -52,28 +53,42 @@ func (e statusError) Error() string {
 	return strings.TrimSpace(fmt.Sprintf("the authorization server answered %d %s", int(e), http.StatusText(int(e))))
 }
 
-// send makes a token request. Its error shows nothing of what was sent; hide
-// takes that out of other texts.
+// send makes a token request, and again if the authorization server wants a
+// nonce in the proof. Its error shows nothing of what was sent; hide takes that
+// out of other texts.
 func (c *Client) send(ctx context.Context, t tokenRequest) (token *oauth2.Token, hide func(string) string, err error) {
-	if t.resource != "" {
-		t.form.Set("resource", t.resource)
-	}
-	c.addParams(t.form)
-	id, password, style, err := c.authenticate(t.form, t.client, t.issuer)
-	if err != nil {
-		return nil, nil, err
-	}
-	hide = hider(t.form, id, password)
-	client := *c.ready().client
-	transport := &tokenTransport{base: client.Transport}
-	if client.Transport = transport; t.key != nil {
+	transport := &tokenTransport{base: c.ready().client.Transport}
+	if t.key != nil {
 		if transport.prover, err = newProver(t.key); err != nil {
 			return nil, nil, err
 		}
 	}
+	token, hide, err = c.sendOnce(ctx, t, transport)
+	var refused *Error
+	if errors.As(err, &refused) && refused.Code == "use_dpop_nonce" && transport.nonce != "" {
+		token, hide, err = c.sendOnce(ctx, t, transport)
+	}
+	return token, hide, err
+}
+
+// sendOnce makes an attempt. Each has an assertion of its own: authorization
+// servers take one only once.
+func (c *Client) sendOnce(ctx context.Context, t tokenRequest, transport *tokenTransport) (token *oauth2.Token, hide func(string) string, err error) {
+	form := maps.Clone(t.form)
+	if t.resource != "" {
+		form.Set("resource", t.resource)
+	}
+	c.addParams(form)
+	id, password, style, err := c.authenticate(form, t.client, t.issuer)
+	if err != nil {
+		return nil, nil, err
+	}
+	hide = hider(form, id, password)
+	client := *c.ready().client
+	client.Transport = transport
 	// The grant_type and all else are parameters to x/oauth2's client
 	// credentials, which makes it the one token request that there is.
-	config := clientcredentials.Config{ClientID: id, ClientSecret: password, TokenURL: t.url, EndpointParams: t.form, AuthStyle: style}
+	config := clientcredentials.Config{ClientID: id, ClientSecret: password, TokenURL: t.url, EndpointParams: form, AuthStyle: style}
 	token, err = config.Token(context.WithValue(ctx, oauth2.HTTPClient, &client))
 	if err != nil {
 		return nil, nil, tokenError(err, hide)
@@ -190,21 +205,30 @@ func bare(err error) error {
 	return network.Err
 }
 
-// A tokenTransport carries token requests. It adds proofs, and sends a request
-// again if the authorization server wants a nonce in them. Of an answer it
+// A tokenTransport carries token requests, and adds proofs. Of an answer it
 // leaves to x/oauth2 only what that understands: a member of the wrong type
 // would cost the whole answer, and with it perhaps the only refresh token.
 type tokenTransport struct {
 	base   http.RoundTripper
 	prover *prover // nil for no proofs
+	nonce  string  // for the next proof
 }
 
 func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
-	resp, err := t.send(req)
+	if t.prover != nil {
+		proof, err := t.prover.prove(req.Method, req.URL, t.nonce, "")
+		if err != nil {
+			return nil, err
+		}
+		req = req.Clone(req.Context())
+		req.Header.Set("DPoP", proof)
+	}
+	resp, err := t.base.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	defer resp.Body.Close()
+	t.nonce = resp.Header.Get("DPoP-Nonce")
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
 		return nil, err
@@ -215,31 +239,6 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return resp, nil
-}
-
-func (t *tokenTransport) send(req *http.Request) (*http.Response, error) {
-	if t.prover == nil {
-		return t.base.RoundTrip(req)
-	}
-	for nonce := ""; ; {
-		proof, err := t.prover.prove(req.Method, req.URL, nonce, "")
-		if err != nil {
-			return nil, err
-		}
-		attempt := req.Clone(req.Context())
-		attempt.Header.Set("DPoP", proof)
-		if attempt.Body, err = req.GetBody(); err != nil {
-			return nil, err
-		}
-		resp, err := t.base.RoundTrip(attempt)
-		if err != nil || nonce != "" || resp.StatusCode != http.StatusBadRequest && resp.StatusCode != http.StatusUnauthorized {
-			return resp, err
-		}
-		if nonce = resp.Header.Get("DPoP-Nonce"); nonce == "" {
-			return resp, nil
-		}
-		resp.Body.Close()
-	}
 }
 
 // plainAnswer returns a token answer with what is known, in the types that are
