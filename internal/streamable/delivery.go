@@ -15,6 +15,7 @@ import (
 	"net/http/httptrace"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -58,17 +59,19 @@ func (b *body) Close() error { return nil }
 // of a small call, so a transport that tells what it writes gets such a body.
 // That net/http can read it again does not matter without a GetBody.
 func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.ReadCloser) {
-	if r.body == nil {
-		return ctx, nil
-	}
 	d := &delivery{}
+	trace := &httptrace.ClientTrace{GotConn: d.use, PutIdleConn: d.leave}
+	if r.body == nil {
+		return httptrace.WithClientTrace(ctx, trace), nil
+	}
 	r.delivery = d
 	data := bytes.NewReader(r.body)
 	if r.call == nil {
-		return ctx, io.NopCloser(data)
+		return httptrace.WithClientTrace(ctx, trace), io.NopCloser(data)
 	}
-	trace := &httptrace.ClientTrace{
-		GotConn: d.use,
+	trace = &httptrace.ClientTrace{
+		GotConn:     d.use,
+		PutIdleConn: d.leave,
 		WroteRequest: func(info httptrace.WroteRequestInfo) {
 			d.wrote.Store(info.Err == nil)
 		},
@@ -91,6 +94,13 @@ type delivery struct {
 	writes int64       // to conn before
 	shared bool        // its connection carries others (HTTP/2)
 	wrote  atomic.Bool // net/http has passed it on whole
+	loan   atomic.Pointer[loan]
+}
+
+// A loan is the use of a network connection by one request.
+type loan struct {
+	conn   *conn
+	number int // of the requests on conn, this one included
 }
 
 // use is called when net/http has found the network connection.
@@ -99,7 +109,7 @@ type delivery struct {
 // there is something to be read, which between two requests there must not be.
 func (d *delivery) use(info httptrace.GotConnInfo) {
 	d.conn, d.shared = nil, false
-	below := info.Conn
+	below, plain := info.Conn, true
 	for {
 		t, ok := below.(*tls.Conn) // there are two below an HTTPS proxy
 		if !ok {
@@ -109,7 +119,7 @@ func (d *delivery) use(info httptrace.GotConnInfo) {
 			d.shared = true
 			return
 		}
-		below = t.NetConn()
+		below, plain = t.NetConn(), false
 	}
 	c, ok := below.(*conn)
 	if !ok {
@@ -121,6 +131,26 @@ func (d *delivery) use(info httptrace.GotConnInfo) {
 	d.conn, d.writes = c, c.writes.Load()
 	c.begun.Store(false)
 	c.counts.Store(true)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.requests++
+	d.loan.Store(&loan{c, c.requests})
+	// Of what is encrypted only the time tells whether it was to be expected.
+	c.framing.begin(plain)
+}
+
+// leave is called when net/http keeps the network connection for another
+// request, which may have it by now.
+func (d *delivery) leave(err error) {
+	l := d.loan.Load()
+	if l == nil || err != nil {
+		return
+	}
+	l.conn.mu.Lock()
+	defer l.conn.mu.Unlock()
+	if l.conn.requests == l.number {
+		l.conn.framing.end()
+	}
 }
 
 // A conn is a network connection that counts what is written to it.
@@ -133,6 +163,21 @@ type conn struct {
 	counts   atomic.Bool  // it carries one request at a time
 	begun    atomic.Bool  // a part of that is written
 	broken   atomic.Bool  // the rest never will be
+
+	mu       sync.Mutex
+	requests int // that it was used for
+	framing  framing
+}
+
+// Read returns what was to be expected, and the end before anything else.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if expected := c.framing.pass(p[:n]); expected < n {
+		return expected, io.EOF
+	}
+	return n, err
 }
 
 func (c *conn) Close() error {
@@ -166,13 +211,14 @@ func (c *conn) Write(p []byte) (int, error) {
 }
 
 // count makes the connections of the own transport count what is written to
-// them. It reports false if that has ways of its own to make connections, or
-// shares those that do not say so.
+// them. It reports false where that does not tell enough, and leaves a transport
+// alone that has ways of its own to make connections, or shares those that do not
+// say so.
 func (c *Conn) count() bool {
 	t := c.Own
 	//lint:ignore SA1019 deprecated, but whoever replaced the default transport may use them
 	special := t.DialTLSContext != nil || t.DialTLS != nil || t.DialContext == nil && t.Dial != nil
-	if special || !peeks || t.Protocols != nil && t.Protocols.UnencryptedHTTP2() {
+	if special || t.Protocols != nil && t.Protocols.UnencryptedHTTP2() {
 		return false
 	}
 	dial := t.DialContext
@@ -186,7 +232,7 @@ func (c *Conn) count() bool {
 		}
 		return c.opened(&conn{Conn: plain, closed: c.closed, readable: peeker(plain)})
 	}
-	return true
+	return peeks
 }
 
 // opened and closed keep the network connections that are open.
