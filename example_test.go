@@ -281,3 +281,68 @@ func ExampleBaseEnv() {
 	fmt.Println(server.Name, server.StartTimeout)
 	// Output: search 2m0s
 }
+
+// What a loop around a model does with the calls that the model writes.
+func ExampleCall() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	for _, call := range []struct{ name, arguments string }{
+		{"mcp__math__divide", `{"a": 1, "b": 4}`},
+		{"mcp__math__divide", `{"a": 1, "b": 0}`},
+		{"math_divide", `{"a": 1, "b": 4}`},
+	} {
+		result := mcp.Call(ctx, connection.Tools(), call.name, json.RawMessage(call.arguments))
+		fmt.Println(result.Text())
+	}
+	// Output:
+	// 0.25
+	// The tool failed: division by zero
+	// The tool failed: there is no tool "math_divide"; the nearest is "mcp__math__divide"
+}
+
+// All that a tool sent, in its order, for a program that has a place for files.
+func ExamplePart() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example parts"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	result := mcp.Call(ctx, connection.Tools(), "mcp__math__plot", nil)
+	for _, part := range result.Parts {
+		fmt.Printf("%s %q %s %d\n", part.Type, part.Text, part.MIMEType, len(part.Data))
+	}
+	fmt.Println(result.Content)
+	fmt.Println(result.Images[0].DataURL()[:30] + "…")
+	// Output:
+	// text "The curve:"  0
+	// image "" image/gif 13
+	// text "Its values:"  0
+	// resource "[resource: file:///values.pdf, application/pdf, 4 bytes]" application/pdf 4
+	// The curve:
+	// [image 1]
+	// Its values:
+	// [resource: file:///values.pdf, application/pdf, 4 bytes]
+	// data:image/gif;base64,R0lGODlh…
+}
+
+func init() {
+	servers["example parts"] = func(p *mcptest.Peer) {
+		p.Tools = `[{"name":"plot"}]`
+		p.Call = func(r mcptest.Request) {
+			p.Reply(r, `{"content":[{"type":"text","text":"The curve:"},`+
+				`{"type":"image","mimeType":"image/gif","data":"R0lGODlhAQABAAAAAA=="},`+
+				`{"type":"text","text":"Its values:"},`+
+				`{"type":"resource","resource":{"uri":"file:///values.pdf","mimeType":"application/pdf","blob":"JVBERg=="}}]}`)
+		}
+		p.Serve()
+	}
+}

@@ -57,7 +57,7 @@ import (
 	%s
 )
 
-func block%d(ctx context.Context, connection *mcp.Connection, server mcp.Server, servers []mcp.Server, tool mcp.Tool, arguments json.RawMessage, approved map[string]string) error {
+func block%d(ctx context.Context, connection *mcp.Connection, server mcp.Server, servers []mcp.Server, tool mcp.Tool, result mcp.ToolResult, arguments json.RawMessage, approved map[string]string) error {
 	{
 %s
 	}

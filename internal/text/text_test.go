@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -218,4 +219,25 @@ func FuzzText(f *testing.F) {
 		assert.Equal(t, want, got)
 		assert.Equal(t, wantHidden, hidden)
 	})
+}
+
+func TestNearest(t *testing.T) {
+	names := []string{"read_file", "read_files", "write_file", "list_directory", "search"}
+	for name, want := range map[string][]string{
+		"read_file":      {"read_file", "read_files"},
+		"reed_file":      {"read_file", "read_files"},
+		"READ-FILE":      {"read_file", "read_files"},
+		"file":           {"read_file", "read_files"},
+		"listdirectory":  {"list_directory"},
+		"web_search":     {"search"},
+		"quite another":  nil,
+		"":               nil,
+		"\xff\xff\u0130": nil,
+	} {
+		assert.Equal(t, want, Nearest(name, slices.Values(names), 2), name)
+	}
+	assert.Equal(t, 3, distance("kitten", "sitting"))
+	assert.Equal(t, 4, distance("", "four"))
+	long := strings.Repeat("\u0130", 1000) // grows when it is made small
+	assert.Equal(t, []string{long}, Nearest(long+"x", slices.Values([]string{long}), 5))
 }
