@@ -164,9 +164,9 @@ type Annotations struct {
 // What cannot be shown as it is, or is left out, is a note in brackets in
 // Content. Its text is what the server sent, byte for byte, but for what spoils
 // a conversation: control characters other than tab, newline and CR LF and
-// ANSI escape sequences are removed, bytes that are not UTF-8 and lone
-// surrogates become U+FFFD, and invisible tag characters are removed with a
-// note.
+// ANSI escape sequences are removed, or become a line end or a space where they
+// separate words, bytes that are not UTF-8 and lone surrogates become U+FFFD,
+// and invisible tag characters are removed with a note.
 type ToolResult struct {
 	// Content is the text: the parts that the server sent, joined by newlines,
 	// and "[image 1]" where the first of Images stood, if a text came behind it.

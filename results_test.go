@@ -552,7 +552,12 @@ func TestTextHygiene(t *testing.T) {
 	testResults(t, nil, []resultCase{
 		{"R21 Latin-1", say("caf\xe9 \xc4\xd6"), content("caf\uFFFD \uFFFD\uFFFD")},
 		{"R21 a lone surrogate", say(`a\ud83db\udc00c\ud83d\ude00`), content("a\uFFFDb\uFFFDc\U0001f600")},
-		{"R23 NUL", say(`a\u0000b`), content("ab")},
+		{"R23 NUL", say(`a\u0000b\u0000`), content("a\nb")},
+		{"U14 pages", say(`end of page one.\fPage two begins`), content("end of page one.\nPage two begins")},
+		{"U14 old line ends", say(`alpha,1\rbeta,2\rgamma,3`), content("alpha,1\nbeta,2\ngamma,3")},
+		{"U14 file names", say(`src/a.go\u0000src/b.go\u0000`), content("src/a.go\nsrc/b.go")},
+		{"U14 fields", say(`9f1c2ab\u001fAnna\u001f2026-01-02\u001e`), content("9f1c2ab Anna 2026-01-02")},
+		{"U14 as they are", say("a\x0cb\x0bc\xc2\x85d\re"), content("a\nb\nc\nd\ne")},
 		{"R23 colours and links", say(`\u001b[31mred\u001b[0m\u001b]8;;http://e.test\u0007link\u001b]8;;\u0007`), content("redlink")},
 		{"R23 other scripts", say("café – ok 漢字 שלום עִברית"), content("café – ok 漢字 שלום עִברית")},
 		{"controls as they are", say("a\x01\x1b[1mb\x7f"), content("ab")},

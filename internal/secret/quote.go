@@ -141,7 +141,7 @@ func window(limit int) int { return 4*limit + 512 }
 // clean returns the printable characters of s. White space becomes one space
 // each time, or stays where lines are to stay.
 func clean(s string, lines bool) string {
-	s, _ = text.Prompt(s)
+	s = text.Bare(s)
 	var b strings.Builder
 	b.Grow(len(s))
 	space := false

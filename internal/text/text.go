@@ -5,7 +5,9 @@
 // remove both and leave everything else byte for byte: a result may be a file.
 //
 // Always removed are control characters but tab, newline and the pair CR LF,
-// ANSI escape sequences, and the Unicode tag block outside of flags. Bytes
+// ANSI escape sequences, and the Unicode tag block outside of flags. A control
+// character that separates two words, as CR, form feed or NUL do, becomes a line
+// end or a space, so that removing it does not make them one. Bytes
 // that are not UTF-8 become U+FFFD, each of them. Joiners (U+200C, U+200D),
 // directional marks and variation selectors stay: emoji and scripts need them.
 //
@@ -28,12 +30,28 @@ import (
 // Result cleans text that may have to match a file byte for byte. It returns s
 // itself where there is nothing to clean, and how many hidden characters it
 // removed.
-func Result(s string) (clean string, hidden int) { return valid(s, false) }
+func Result(s string) (clean string, hidden int) { return valid(s, forFile) }
 
 // Prompt cleans text that a model reads as a description, where nobody needs
 // invisible formatting: it also removes bidirectional embeddings, overrides
 // and isolates, the zero-width space and the word joiner.
-func Prompt(s string) (clean string, hidden int) { return valid(s, true) }
+func Prompt(s string) (clean string, hidden int) { return valid(s, forPrompt) }
+
+// Bare is Prompt without anything in place of what it removes: whoever looks for
+// a secret must find one that has control characters in it.
+func Bare(s string) string {
+	s, _ = valid(s, forMask)
+	return s
+}
+
+// A mode says what a text is cleaned for.
+type mode int
+
+const (
+	forFile mode = iota
+	forPrompt
+	forMask
+)
 
 const (
 	escape = 0x1b
@@ -80,7 +98,7 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 		}
 		if utf8.Valid(in[n:]) {
 			out.Write(in[n:])
-			clean, hidden = remove(out.String(), n, false)
+			clean, hidden = remove(out.String(), n, forFile)
 			return clean, hidden, true
 		}
 	}
@@ -115,7 +133,7 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	if len(in) > 0 {
 		out = raw.AppendText(out, in)
 	}
-	clean, hidden = remove(unsafe.String(unsafe.SliceData(out), len(out)), n, false)
+	clean, hidden = remove(unsafe.String(unsafe.SliceData(out), len(out)), n, forFile)
 	return clean, hidden, true
 }
 
@@ -129,7 +147,7 @@ func View(value []byte) (clean string, hidden int, ok bool) {
 	if bytes.IndexByte(in, '\\') >= 0 || !utf8.Valid(in) {
 		return Decode(value)
 	}
-	clean, hidden = remove(Bytes(in), 0, false)
+	clean, hidden = remove(Bytes(in), 0, forFile)
 	return clean, hidden, true
 }
 
@@ -162,31 +180,44 @@ func simpleEscape(s []byte) int {
 	return 0
 }
 
-func valid(s string, prompt bool) (string, int) {
+func valid(s string, m mode) (string, int) {
 	i := plain(s)
 	if i < len(s) && !utf8.ValidString(s[i:]) {
 		s = string([]rune(s)) // U+FFFD for each byte that is not UTF-8
 	}
-	return remove(s, i, prompt)
+	return remove(s, i, m)
 }
 
 // remove cleans s, which is valid and plain up to s[i].
-func remove(s string, i int, prompt bool) (string, int) {
+func remove(s string, i int, m mode) (string, int) {
 	var (
 		out    strings.Builder
-		from   int // s[from:i] is clean but not in out yet
+		from   int  // s[from:i] is clean but not in out yet
+		left   byte // stands for what separated the text before from that behind
 		hidden int
 	)
-	for i = skip(s, i, prompt); i < len(s); i = skip(s, i, prompt) {
-		keep, drop, isHidden := look(s, i, prompt)
+	write := func(text string) {
+		if left != 0 && text != "" {
+			if before := out.String(); before != "" && !isSpace(before[len(before)-1]) && !isSpace(text[0]) {
+				out.WriteByte(left)
+			}
+			left = 0
+		}
+		out.WriteString(text)
+	}
+	for i = skip(s, i, m); i < len(s); i = skip(s, i, m) {
+		keep, drop, isHidden := look(s, i, m)
 		i += keep
 		if drop == 0 {
 			continue
 		}
 		if out.Cap() == 0 {
-			out.Grow(len(s) - drop)
+			out.Grow(len(s))
 		}
-		out.WriteString(s[from:i])
+		write(s[from:i])
+		if separator := separates(s, i); m != forMask && left != '\n' && separator != 0 {
+			left = separator
+		}
 		i += drop
 		from = i
 		if isHidden {
@@ -196,13 +227,38 @@ func remove(s string, i int, prompt bool) (string, int) {
 	if from == 0 {
 		return s, 0
 	}
-	out.WriteString(s[from:])
+	write(s[from:])
 	return out.String(), hidden
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+
+// separates returns what a reader has to see in place of the character at s[i],
+// which is removed: a line end or a space for one that separates lines, records
+// or fields, 0 for any other.
+func separates(s string, i int) byte {
+	switch s[i] {
+	case '\r', '\v', '\f', 0x1c, 0x1d, 0x1e: // as after a page, a record, a line of old systems
+		return '\n'
+	case 0x1f: // between fields
+		return ' '
+	case 0: // between file names; but every other byte of UTF-16 is one
+		null := func(i int) bool { return i >= 0 && i < len(s) && s[i] == 0 }
+		if null(i-2) && (null(i-4) || null(i+2)) || null(i+2) && null(i+4) {
+			return 0
+		}
+		return '\n'
+	case 0xc2:
+		if strings.HasPrefix(s[i:], "\u0085") { // next line
+			return '\n'
+		}
+	}
+	return 0
 }
 
 // look decides about the character at s[i], which is not plain: how many bytes
 // stay and how many behind those go.
-func look(s string, i int, prompt bool) (keep, drop int, hidden bool) {
+func look(s string, i int, m mode) (keep, drop int, hidden bool) {
 	switch c := s[i]; {
 	case c == '\r' && strings.HasPrefix(s[i+1:], "\n"):
 		return 2, 0, false
@@ -217,7 +273,7 @@ func look(s string, i int, prompt bool) (keep, drop int, hidden bool) {
 		return 0, controlSequence(s[i:], size), false
 	case r < 0xa0:
 		return 0, size, false
-	case prompt && isFormatting(r):
+	case m != forFile && isFormatting(r):
 		return 0, size, true
 	case !isTag(r):
 		return size, 0, false
@@ -364,12 +420,12 @@ func printable(s []byte) bool {
 
 // skip returns where the next character is, from s[i] on, that look has to
 // decide about.
-func skip(s string, i int, prompt bool) int {
+func skip(s string, i int, m mode) int {
 	for in := view(s)[i:]; ; {
 		for ; len(in) >= 8; in = in[8:] {
 			w := word(in)
 			found := foreign(w)&^w | equal(w, 0xc2) | equal(w, 0xf3) // the first bytes of what goes
-			if prompt {
+			if m != forFile {
 				found |= equal(w, 0xe2) | equal(w, 0xef)
 			}
 			if found &= highest; found != 0 {
