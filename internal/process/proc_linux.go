@@ -24,6 +24,9 @@ type status struct {
 // ended looks like a zombie, too, but has others.
 func (s status) exited() bool { return strings.IndexByte("ZX", s.state) >= 0 && s.threads <= 1 }
 
+// stands reports whether the thread is stopped or has ended.
+func (s status) stands() bool { return strings.IndexByte("TtZX", s.state) >= 0 }
+
 // stat reads the status of a process.
 func (t *tree) stat(pid int) (status, error) { return t.statIn("/proc/" + strconv.Itoa(pid)) }
 
@@ -48,23 +51,30 @@ func (t *tree) statIn(dir string) (s status, err error) {
 	return s, nil
 }
 
-// stands reports whether every thread of a process is stopped or has ended.
-func (t *tree) stands(pid int) bool {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-	for _, thread := range t.list(dir) {
-		if s, err := t.statIn(dir + thread); err == nil && strings.IndexByte("TtZX", s.state) < 0 {
+// stands looks at a member again, and reports whether every thread of it is
+// stopped or has ended.
+func (t *tree) stands(m *member) bool {
+	s, err := t.stat(m.pid)
+	if err != nil {
+		return true
+	}
+	m.status = s
+	if m.threads == 1 {
+		return s.stands()
+	}
+	for _, dir := range t.tasks(m) {
+		if s, err := t.statIn(dir); err == nil && !s.stands() {
 			return false
 		}
 	}
 	return true
 }
 
-// children returns the children of a process. Each belongs to the thread that
+// children returns the children of a member. Each belongs to the thread that
 // started it.
-func (t *tree) children(pid int) (pids []int) {
-	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
-	for _, thread := range t.list(dir) {
-		list, _ := t.read(dir + thread + "/children")
+func (t *tree) children(m *member) (pids []int) {
+	for _, dir := range t.tasks(m) {
+		list, _ := t.read(dir + "/children")
 		for field := range bytes.FieldsSeq(list) {
 			if pid, err := strconv.Atoi(string(field)); err == nil {
 				pids = append(pids, pid)
@@ -72,6 +82,19 @@ func (t *tree) children(pid int) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// tasks returns the directories of a member's threads, as of the last look at
+// it. Most have one.
+func (t *tree) tasks(m *member) (dirs []string) {
+	dir := "/proc/" + strconv.Itoa(m.pid) + "/task/"
+	if m.threads == 1 {
+		return []string{dir + strconv.Itoa(m.pid)}
+	}
+	for _, name := range t.list(dir) {
+		dirs = append(dirs, dir+name)
+	}
+	return dirs
 }
 
 // read reads a file. It is a handful of system calls less than os.ReadFile.

@@ -65,7 +65,7 @@ func newTree(leader int, ours Pipes) tree {
 func (t *tree) collect() {
 	t.withDescriptors(func() {
 		// One that is found only by its session now will still be later.
-		if len(t.members) > 0 || len(t.children(t.leader)) > 0 || t.starved != nil {
+		if len(t.members) > 0 || len(t.children(&member{pid: t.leader})) > 0 || t.starved != nil {
 			t.look(false, true)
 		}
 	})
@@ -138,15 +138,7 @@ func (t *tree) left() (alive, dead int) {
 	}
 	t.withDescriptors(func() {
 		alive, dead = 0, 0
-		t.members = slices.DeleteFunc(t.members, func(m *member) bool {
-			if keeps(m) {
-				return false
-			}
-			if t.known[m.pid] == m {
-				delete(t.known, m.pid)
-			}
-			return true
-		})
+		t.forget(func(m *member) bool { return !keeps(m) })
 	})
 	return alive, dead
 }
@@ -178,8 +170,9 @@ func (t *tree) warnings() (warnings []string) {
 // when it stands still: one that is in the middle of a fork as the signal
 // arrives has one more.
 func (t *tree) look(stop, session bool) {
-	if stop {
-		for _, m := range t.members {
+	t.forget(func(m *member) bool { return !t.update(m) && t.starved == nil })
+	for _, m := range t.members {
+		if stop {
 			t.stop(m)
 		}
 	}
@@ -203,7 +196,7 @@ func (t *tree) look(stop, session bool) {
 			} else if !session {
 				continue // its id may be another's, and it has no children any more
 			}
-			for stop && !parent.killed && !t.stands(parent.pid) && time.Since(start) < stopTime {
+			for stop && !parent.killed && !t.stands(parent) && time.Since(start) < stopTime {
 				time.Sleep(50 * time.Microsecond)
 			}
 			t.byParent(parent, add)
@@ -215,7 +208,7 @@ func (t *tree) look(stop, session bool) {
 // byParent adds the children of a process.
 func (t *tree) byParent(parent *member, add func(pid int, s status)) {
 	found := map[int]status{}
-	for _, pid := range t.children(parent.pid) {
+	for _, pid := range t.children(parent) {
 		// The children of a process that has ended meanwhile have another parent.
 		if s, ok := t.isNew(pid); ok && s.parent == parent.pid {
 			found[pid] = s
@@ -234,7 +227,7 @@ func (t *tree) byParent(parent *member, add func(pid int, s status)) {
 func (t *tree) bySession(session bool, add func(pid int, s status)) {
 	sessions := map[int]bool{t.leader: session}
 	for _, m := range t.members {
-		if m.session != t.leader && t.update(m) {
+		if m.session != t.leader {
 			sessions[m.session] = true
 		}
 	}
@@ -256,11 +249,25 @@ func (t *tree) bySession(session bool, add func(pid int, s status)) {
 	}
 }
 
-// isNew returns the status of a process, and whether it is none that is known.
+// isNew returns the status of a process, and whether it is none that is known
+// as of the beginning of the look.
 func (t *tree) isNew(pid int) (status, bool) {
+	if t.known[pid] != nil || pid == os.Getpid() {
+		return status{}, false
+	}
 	s, err := t.stat(pid)
-	known := t.known[pid]
-	return s, err == nil && (known == nil || known.start != s.start) && pid != os.Getpid()
+	return s, err == nil
+}
+
+// forget takes members out of the tree.
+func (t *tree) forget(gone func(*member) bool) {
+	t.members = slices.DeleteFunc(t.members, func(m *member) bool {
+		if !gone(m) {
+			return false
+		}
+		delete(t.known, m.pid)
+		return true
+	})
 }
 
 // update looks at a member again, and reports whether it is still there.
