@@ -36,22 +36,30 @@
 // renewed. [Connection.Err] then has that answer.
 //
 // A program that is started is ended with all that it has started. On Unix it
-// leads a process group of its own, so a Ctrl-C in the terminal does not reach
-// it and the host can close it in order; on Windows it runs in a job object
-// without a window. Close takes the steps that [Connection.Close] describes. A
-// server that leaves by itself sees no signal. When the server has exited, at
-// whatever step, what is left of its group or job is killed.
+// leads a session and a process group of its own: a Ctrl-C in the terminal does
+// not reach it, so that the host can close it in order, and it has no terminal,
+// so that neither it nor an ssh, git or sudo below it is stopped for touching
+// the host's. A program that asks for a password there fails at once. On
+// Windows it runs in a job object without a window. Close takes the steps that
+// [Connection.Close] describes. A server that leaves by itself sees no signal.
+// When the server has exited, at whatever step, what is left of its group,
+// session or job is killed.
 //
-// Some processes are out of reach on Unix. On Linux those that have left the
-// group (a browser, a shell in a session of its own) are found, and ended
-// last, as long as they are linked to the server by their parents when Close
-// begins, or when the server closes its output; that takes Linux 5.3 or later
-// with /proc. A daemon that detached itself with a double fork and a new
-// session is not found, nor are those that had left the group of a server
-// which then exited without Close, nor may one be that a server starts while
-// it leaves itself. On other Unixes nothing that leaves the group is found, and
-// members of the group get no time after the signal to terminate once the
-// server itself has exited.
+// On Linux what has left the group is found, and ended last, by two links of
+// which one is enough: a process belongs to the server if its parent does, or
+// if it is in the session of the server or of a process that belongs to it. That
+// needs /proc, and no descriptor that the host would have to have free. Three
+// kinds are not found, since both links are cut: a daemon that detached itself
+// with a double fork and a new session; a process in a session of its own
+// whose parents had exited by the time that Close began, which is so for each
+// when the server exits without Close; and one that a server starts in a new
+// session while it exits by itself. A process of another user, as below sudo,
+// is found but may not be killed. [Connection.Warnings] tells after Close what
+// was found and lives on, and when nothing could be looked for.
+//
+// On other Unixes nothing that leaves the group is found, and members of the
+// group get no time after the signal to terminate once the server itself has
+// exited.
 //
 // If the host dies without Close, a server sees the end of its input, which is
 // the agreed signal to leave. On Unix nothing ends a server that ignores it;
@@ -352,7 +360,8 @@ func (c *Connection) cause() error {
 // it and its group get the signal to terminate, and as long again, but at most
 // 2 seconds; then they are killed. On Windows, where there is no such signal,
 // they are killed after StopTimeout. All in all Close takes half a second more
-// than these times at most, except for a process that the system cannot kill.
+// than these times at most, except for a process that the system cannot kill,
+// and for thousands of processes. What is left then is a warning.
 func (c *Connection) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()
