@@ -179,13 +179,28 @@ func (s *session) answer() (note string) {
 // noticeTime bounds telling the server that a call is given up.
 const noticeTime = 5 * time.Second
 
-// cancel tells the server that a call is given up, and does not wait for that.
+// promptTime is how long a caller that gives up waits for the notice to be on its
+// way. On stdio that takes no time unless the server does not read.
+const promptTime = 250 * time.Millisecond
+
+// cancel tells the server that a call is given up, so that no later call of the
+// same caller overtakes the notice.
 func (s *session) cancel(ctx context.Context, call *rpc.Call) {
-	s.run(func() { // ends within noticeTime, and with the session
+	sent := make(chan struct{})
+	if !s.run(func() { // ends within noticeTime, and with the session
+		defer close(sent)
 		notice, cancel := context.WithTimeout(context.WithoutCancel(ctx), noticeTime)
 		defer cancel()
 		s.transport.Notify(notice, rpc.MethodCancelled, rpc.Cancelled(call.ID(), ctx.Err().Error()))
-	})
+	}) {
+		return
+	}
+	timer := time.NewTimer(promptTime)
+	defer timer.Stop()
+	select {
+	case <-sent:
+	case <-timer.C:
+	}
 }
 
 // run calls f in a goroutine that close waits for, and reports false once that

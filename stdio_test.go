@@ -441,3 +441,26 @@ func TestDeafServer(t *testing.T) {
 	require.NoError(t, c.Close())
 	assert.Less(t, time.Since(start), 2*time.Second)
 }
+
+// The next call does not overtake the notice that one was cancelled.
+func TestNoticeOfACancellationComesFirst(t *testing.T) {
+	c := connect(t, stdioServer(t, "records"))
+	for i := range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := c.Tools()[0].Handler(ctx, json.RawMessage(fmt.Sprintf(`{"wait":%d}`, i)))
+			assert.ErrorIs(t, err, context.Canceled)
+		})
+		require.Eventually(t, func() bool {
+			result, err := call(t, c, `{}`)
+			require.NoError(t, err)
+			return strings.Contains(result.Content, fmt.Sprintf(`"wait":%d}`, i))
+		}, 20*time.Second, time.Millisecond)
+		cancel()
+		wg.Wait()
+		result, err := call(t, c, `{}`)
+		require.NoError(t, err)
+		require.Equal(t, i+1, strings.Count(result.Content, "notifications/cancelled"))
+	}
+}

@@ -78,6 +78,13 @@ func (b *Pending) take(id int64) *Call {
 	return call
 }
 
+// Waits reports whether a call is without an answer.
+func (b *Pending) Waits() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.calls) > 0
+}
+
 // Waiting returns the ids of the calls without an answer, in no order.
 func (b *Pending) Waiting() []int64 {
 	b.mu.Lock()

@@ -88,6 +88,7 @@ type Conn struct {
 	skipped rpc.Skipped
 	stderr  tail
 
+	doubt  doubt
 	heard  atomic.Int64 // messages of the server
 	called atomic.Bool  // the start is over: a tool was called
 	said   tail         // output that was skipped
@@ -137,6 +138,7 @@ func New(config Config) *Conn {
 		writeDone:  make(chan struct{}),
 		stderrDone: make(chan struct{}),
 		released:   make(chan struct{}),
+		doubt:      doubt{quietTime: quietTime, pingTime: pingTime},
 	}
 	c.now.stdin, _ = c.Stdin.SyscallConn()
 	c.now.try = func(fd uintptr) bool {
@@ -166,6 +168,9 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 	if err := c.send(ctx, outgoing{line: append(call.Request(), '\n'), call: call}); err != nil {
 		return err
 	}
+	if c.doubtful() {
+		c.watch()
+	}
 	select {
 	case <-call.Done():
 	case <-ctx.Done():
@@ -185,6 +190,12 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 // Notify sends a notification.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	c.Pending.Notified()
+	if method == rpc.MethodCancelled {
+		c.doubt.cancelled.Store(c.heard.Load() + 1)
+		if c.Pending.Waits() {
+			c.watch()
+		}
+	}
 	return c.send(ctx, outgoing{line: append(rpc.Encode(0, method, params), '\n')})
 }
 
@@ -327,6 +338,7 @@ func (c *Conn) drainStderr() {
 	for buf := make([]byte, 2<<10); ; {
 		n, err := c.Stderr.Read(buf)
 		c.stderr.Write(buf[:n])
+		c.doubt.signs.Add(1)
 		if c.relay != nil && n > 0 {
 			c.relay.offer(buf[:n])
 		}
@@ -351,6 +363,7 @@ func (c *Conn) wait() {
 	<-c.stderrDone
 	<-c.readDone
 	<-c.writeDone
+	c.doubt.end()
 	if c.relay != nil {
 		c.relay.end()
 	}
