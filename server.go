@@ -393,12 +393,17 @@ func lastOfEach(env []string) []string {
 // second error text.
 var plainVariables = append([]string{"LANGUAGE", "TZ", "PWD", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT"}, baseVariables...)
 
+func isPlain(key, value string) bool {
+	return slices.Contains(plainVariables, key) || strings.HasPrefix(key, "LC_") || strings.HasPrefix(key, "XDG_") ||
+		slices.Contains(addressVariables, key) && !strings.Contains(value, "@")
+}
+
 // quoter returns what quotes the server without its secrets.
 func (s Server) quoter() *secret.Quoter {
 	secrets := []string{s.BearerToken}
 	for _, entry := range s.Env {
 		key, value, _ := cutEnv(entry)
-		if key = strings.ToUpper(key); !slices.Contains(plainVariables, key) && !strings.HasPrefix(key, "LC_") && !strings.HasPrefix(key, "XDG_") {
+		if !isPlain(strings.ToUpper(key), value) {
 			secrets = append(secrets, secret.Within(value)...)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
 func TestInvalidServers(t *testing.T) {
@@ -99,4 +100,22 @@ func TestOptionsOfTheOtherTransport(t *testing.T) {
 	server.Dir = filepath.Join(t.TempDir(), "none")
 	c = connect(t, server)
 	assert.Len(t, c.Tools(), 1)
+}
+
+func init() {
+	servers["complains"] = func(*mcptest.Peer) { // of its argument
+		fmt.Fprintln(os.Stderr, os.Args[1])
+		os.Exit(3)
+	}
+}
+
+// The address of a proxy is what a user needs to see, but for a password in it.
+func TestAddressesAreNoSecrets(t *testing.T) {
+	mcptest.NoLeaks(t)
+	const words = "localhost: no route through http://proxy.example.test:3128 and http://me:hunter2hunter2@proxy.example.test"
+	server := stdioServer(t, "complains", "NO_PROXY=localhost", "http_proxy=http://proxy.example.test:3128", "HTTPS_PROXY=http://me:hunter2hunter2@proxy.example.test")
+	server.Args = []string{words}
+	_, err := mcp.Connect(t.Context(), server)
+	assert.ErrorContains(t, err, "localhost: no route through http://proxy.example.test:3128 and ")
+	assert.NotContains(t, err.Error(), "hunter2")
 }
