@@ -47,6 +47,10 @@ import (
 const serverVariable, storeVariable = "OAUTH_TEST_SERVER", "OAUTH_TEST_STORE"
 
 func TestMain(m *testing.M) {
+	if os.Getenv("OAUTH_TEST_BROWSER") != "" { // see examples_test.go
+		browse(context.Background(), os.Args[1])
+		os.Exit(0)
+	}
 	if server := os.Getenv(serverVariable); server != "" {
 		if err := callOnce(server, oauth.FileStore(os.Getenv(storeVariable))); err != nil {
 			fmt.Println(err)
