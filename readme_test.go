@@ -39,7 +39,7 @@ func TestReadme(t *testing.T) {
 		body := string(block[1])
 		var imports []string
 		for _, path := range []string{"context", "encoding/json", "errors", "fmt", "net/http", "net/http/httptest", "os", "time",
-			"sdk github.com/modelcontextprotocol/go-sdk/mcp", "github.com/seed94b59a13/mcp"} {
+			"sdk github.com/modelcontextprotocol/go-sdk/mcp", "github.com/seed94b59a13/mcp", "github.com/seed94b59a13/mcp/oauth"} {
 			name := path[strings.LastIndex(path, "/")+1:]
 			alias, path, ok := strings.Cut(path, " ")
 			if ok {
