@@ -37,7 +37,7 @@ func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRe
 	limits := h.c.config().limits()
 	repaired, err := h.plan.Repair(ctx, arguments)
 	if err != nil && ctx.Err() != nil {
-		return ToolResult{}, h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), fmt.Errorf("%w: %w", ErrNotSent, err))
+		return ToolResult{}, h.failed(fmt.Errorf("%w: %w", ErrNotSent, err))
 	}
 	if err != nil {
 		return toolResult(result.Refuse(limits, err.Error())), nil
@@ -76,6 +76,9 @@ func (h *handler) failed(err error) error {
 // releases the response.
 func (h *handler) call(ctx context.Context, arguments []byte) (*session, rpc.Response, error) {
 	meta, err := requestMeta(ctx)
+	if err == nil {
+		err = ctx.Err() // before anything is made of a name that may be long
+	}
 	if err != nil {
 		return nil, rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}

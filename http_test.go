@@ -220,6 +220,7 @@ func refuses(t testing.TB, server mcp.Server) error {
 		c.Close()
 		t.FailNow()
 	}
+	isFitToShow(t, err)
 	return err
 }
 

@@ -231,7 +231,9 @@ func init() {
 func call(t testing.TB, c *mcp.Connection, arguments string) (mcp.ToolResult, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
-	return c.Tools()[0].Handler(ctx, json.RawMessage(arguments))
+	result, err := c.Tools()[0].Handler(ctx, json.RawMessage(arguments))
+	isFitToShow(t, err)
+	return result, err
 }
 
 func TestNoiseAroundTheHandshake(t *testing.T) {
