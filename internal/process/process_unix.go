@@ -41,8 +41,11 @@ type Process struct {
 	killed  chan struct{} // closed by Kill
 
 	mu         sync.Mutex
-	reaped     bool // the leader's id may be somebody else's
-	over       bool // Wait has returned
+	killedAt   time.Time
+	failed     error // of the last signal to the leader
+	exited     bool  // so has the leader
+	reaped     bool  // its id may be somebody else's
+	over       bool  // Wait has returned
 	terminated bool
 	tree       tree
 	warnings   []string
@@ -109,6 +112,9 @@ func lift(file *os.File) (*os.File, error) {
 // while the docker below it still removes its container.
 func (p *Process) Wait() error {
 	unreaped := awaitExit(p.pid)
+	p.mu.Lock()
+	p.exited = true
+	p.mu.Unlock()
 	var err error
 	if !unreaped {
 		err = p.reap()
@@ -191,7 +197,7 @@ func (p *Process) leaving() bool {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.terminated && p.tree.inGroup()
+	return p.terminated && p.tree.inGroup(p.hasID())
 }
 
 // killLeft kills what the leader has left behind, and reports whether that has
@@ -244,6 +250,7 @@ func (p *Process) Kill() {
 		return
 	default:
 		close(p.killed)
+		p.killedAt = time.Now()
 	}
 	if !p.over {
 		p.killAll()
@@ -255,9 +262,7 @@ func (p *Process) Kill() {
 // no others that would be missed, and die before their parents: the death of a
 // parent would wake up groups that are stopped (POSIX, _exit).
 func (p *Process) killAll() {
-	// The id of a group is given to no process (POSIX, fork). When the leader
-	// is reaped and its id no other's, there is no other group with it either.
-	group := !p.reaped || errors.Is(syscall.Kill(p.pid, 0), syscall.ESRCH)
+	group := p.hasID()
 	if group {
 		syscall.Kill(-p.pid, syscall.SIGSTOP)
 	}
@@ -266,23 +271,35 @@ func (p *Process) killAll() {
 		syscall.Kill(-p.pid, syscall.SIGKILL)
 	}
 	if !p.reaped {
-		p.command.Process.Kill()
+		p.failed = p.command.Process.Kill()
 	}
 }
+
+// hasID reports whether the leader's id is certainly its own, and that of its
+// group and session. The id of a group is given to no process (POSIX, fork):
+// when the leader is reaped and its id no other's, there is no other group with
+// it either.
+func (p *Process) hasID() bool { return !p.reaped || errors.Is(syscall.Kill(p.pid, 0), syscall.ESRCH) }
 
 // Warnings implements stdio.Process.
 func (p *Process) Warnings() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if !p.exited && !p.killedAt.IsZero() && time.Since(p.killedAt) > deathTime {
+		return []string{leftWarning([]int{p.pid}, p.failed)}
+	}
 	return p.warnings
 }
 
 // leftWarning tells of processes that could not be ended.
-func leftWarning(ids []int, why string) string {
+func leftWarning(ids []int, failed error) string {
 	const most = 10
-	list, more := fmt.Sprint(ids[:min(len(ids), most)]), ""
+	list, more, why := fmt.Sprint(ids[:min(len(ids), most)]), "", "they do not die"
 	if len(ids) > most {
 		more = fmt.Sprintf(" and %d more", len(ids)-most)
+	}
+	if failed != nil {
+		why = failed.Error()
 	}
 	return fmt.Sprintf("processes of the server are left, with the ids %s%s: %s", list, more, why)
 }

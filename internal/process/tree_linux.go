@@ -87,8 +87,9 @@ func (t *tree) isEmpty() bool {
 	return err == unix.ESRCH && unix.Kill(-t.leader, 0) == unix.ESRCH
 }
 
-// inGroup reports whether members of the leader's group live.
-func (t *tree) inGroup() (found bool) {
+// inGroup reports whether members of the leader's group live. The leader's
+// session is looked at if the id is certainly still that of the tree.
+func (t *tree) inGroup(session bool) (found bool) {
 	living := func() bool {
 		return slices.ContainsFunc(t.members, func(m *member) bool {
 			return m.group == t.leader && t.update(m) && m.group == t.leader && !m.exited()
@@ -96,7 +97,7 @@ func (t *tree) inGroup() (found bool) {
 	}
 	t.withDescriptors(func() {
 		if found = living(); !found {
-			t.look(false, true) // they may have started others
+			t.look(false, session) // they may have started others
 			found = living()
 		}
 	})
@@ -104,8 +105,7 @@ func (t *tree) inGroup() (found bool) {
 }
 
 // kill looks for the processes of the tree, stops each and then kills them, the
-// last found first: a child before its parent. The leader's session is looked
-// at if the id is certainly still that of the tree.
+// last found first: a child before its parent.
 func (t *tree) kill(session bool) {
 	t.withDescriptors(func() {
 		t.look(true, session)
@@ -146,18 +146,18 @@ func (t *tree) left() (alive, dead int) {
 // warnings tell what could not be ended, as of the last looks.
 func (t *tree) warnings() (warnings []string) {
 	var ids []int
-	why := "they do not die"
+	var failed error
 	for _, m := range t.members {
 		if !t.update(m) || m.exited() {
 			continue
 		}
 		ids = append(ids, m.pid)
 		if m.failed != nil {
-			why = m.failed.Error()
+			failed = m.failed
 		}
 	}
 	if len(ids) > 0 {
-		warnings = append(warnings, leftWarning(ids, why))
+		warnings = append(warnings, leftWarning(ids, failed))
 	}
 	if t.missed != nil {
 		warnings = append(warnings, "processes that have left the server's group could not be looked for: "+t.missed.Error())

@@ -372,8 +372,17 @@ func TestWarning(t *testing.T) {
 	program := filepath.Join(dir, "program")
 	require.NoError(t, os.WriteFile(program, self, 0o755))
 	require.NoError(t, os.Chmod(program, 0o755|os.ModeSetuid))
-	command := host(t, "host of another user")
-	command.Path, command.Args = program, []string{program}
+	for name, c := range map[string]struct {
+		chain string
+		left  int // its place in the chain
+	}{"a child": {"w u", 1}, "the server": {"u", 0}} {
+		t.Run(name, func(t *testing.T) { warns(t, program, strings.Fields(c.chain), c.left) })
+	}
+}
+
+func warns(t *testing.T, program string, chain []string, left int) {
+	command := host(t, "host of another user", append([]string{strconv.Itoa(left)}, chain...)...)
+	command.Path, command.Args = program, append([]string{program}, command.Args[1:]...)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -391,8 +400,12 @@ func init() {
 		if err := syscall.Setresuid(65534, 65534, 65534); err != nil {
 			panic(err)
 		}
-		s := hostChain("w", "u")
-		s.end(inHost{}, "leave")
-		fmt.Println(s.pids[1], s.Warnings())
+		s := hostChain(os.Args[2:]...)
+		left, _ := strconv.Atoi(os.Args[1])
+		s.Kill()
+		for start := time.Now(); len(s.Warnings()) == 0 && time.Since(start) < patience; {
+			time.Sleep(time.Millisecond)
+		}
+		fmt.Println(s.pids[left], s.Warnings())
 	}
 }

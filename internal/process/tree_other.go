@@ -14,8 +14,9 @@ func newTree(leader int, ours Pipes) tree { return tree{} }
 // collect looks for the processes of the tree.
 func (*tree) collect() {}
 
-// inGroup reports whether members of the leader's group live.
-func (*tree) inGroup() bool { return false }
+// inGroup reports whether members of the leader's group live. The leader's
+// session is looked at if the id is certainly still that of the tree.
+func (*tree) inGroup(session bool) bool { return false }
 
 // mayBeEmpty reports whether no process of the tree is known, and others would
 // be found without the leader.
@@ -25,8 +26,7 @@ func (*tree) mayBeEmpty() bool { return false }
 // leader is reaped.
 func (*tree) isEmpty() bool { return false }
 
-// kill looks for the processes of the tree, stops each and then kills them. The
-// leader's session is looked at if the id is certainly still that of the tree.
+// kill looks for the processes of the tree, stops each and then kills them.
 func (*tree) kill(session bool) {}
 
 // left reaps what this process has inherited, and returns how many live, and

@@ -59,7 +59,7 @@ type Process interface {
 	Terminate()
 	// Kill ends all processes.
 	Kill()
-	// Warnings tell, once Wait has returned, what could not be ended.
+	// Warnings tell what could not be ended.
 	Warnings() []string
 }
 
@@ -434,12 +434,7 @@ func (c *Conn) Warnings() []string {
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Quoter)...)
 	}
-	select {
-	case <-c.exited:
-		warnings = append(warnings, c.Process.Warnings()...)
-	default:
-	}
-	return warnings
+	return append(warnings, c.Process.Warnings()...)
 }
 
 // Stop ends the connection and the process: the calls in flight end, stdin is

@@ -20,7 +20,7 @@ type sleeper chan struct{}
 
 func (s sleeper) Wait() error        { <-s; return nil }
 func (s sleeper) BeforeStop()        {}
-func (s sleeper) Warnings() []string { return nil }
+func (s sleeper) Warnings() []string { return []string{"it sleeps"} }
 func (s sleeper) Terminate()         { close(s) }
 func (s sleeper) Kill()              {}
 
@@ -73,4 +73,5 @@ func TestOrder(t *testing.T) {
 		want++
 	}
 	assert.Equal(t, n, want)
+	assert.Equal(t, []string{"it sleeps"}, c.Warnings(), "what the process says")
 }
