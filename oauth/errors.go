@@ -30,23 +30,25 @@ type LoginRequired struct {
 	next string // what to do
 }
 
-// Error says who has to log in where, for what, why, and what to do.
+// Error says who has to log in where, for what, why, and what to do. What
+// servers say of it is cut: package mcp shows 512 bytes of an error, and of one
+// that is longer only the text.
 func (e *LoginRequired) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "a person must log in to %q", shorten(e.Server))
+	fmt.Fprintf(&b, "a person must log in to %q", text(e.Server, 96))
 	if e.Issuer != "" {
-		fmt.Fprintf(&b, " at %q", shorten(e.Issuer))
+		fmt.Fprintf(&b, " at %q", text(e.Issuer, 96))
 	}
 	if len(e.Scopes) > 0 {
-		fmt.Fprintf(&b, " for the scopes %q", shorten(strings.Join(e.Scopes, " ")))
+		fmt.Fprintf(&b, " for the scopes %q", text(strings.Join(e.Scopes, " "), 64))
 	}
 	if e.Err != nil {
-		fmt.Fprintf(&b, " again: %v", e.Err)
+		b.WriteString(" again: " + text(e.Err.Error(), 140))
 	}
 	if e.next != "" {
 		b.WriteString("; " + e.next)
 	}
-	return b.String()
+	return text(b.String(), maxWords)
 }
 
 // Unwrap returns Err.
@@ -84,16 +86,31 @@ var (
 	errKeeping = errors.New("keeping tokens")
 )
 
-const maxWords = 512 // bytes of what a server says
+const (
+	maxWords = 480 // bytes of an error
+	maxCode  = 64  // of what an authorization server calls it
+	maxSaid  = 256 // and says of it
+	maxURL   = 128 // of an address
+)
 
-// text makes what a server says fit for an error.
-func text(s string) string { return (*secret.Quoter)(nil).Quote(s, maxWords) }
+// text makes what a server says fit for an error: a line of at most limit bytes.
+func text(s string, limit int) string { return (*secret.Quoter)(nil).Quote(s, limit) }
 
-func shorten(s string) string {
-	if len(s) > maxWords {
-		s = strings.ToValidUTF8(s[:maxWords], "") + "…"
+func shorten(s string) string { return text(s, maxURL) }
+
+// refusedWith is an Error with what an authorization server says.
+func refusedWith(code, description string, hide func(s string, limit int) string) *Error {
+	return &Error{Code: hide(code, maxCode), Description: hide(description, maxSaid)}
+}
+
+// loginFailed says that the last login failed. Where the error is not fit to be
+// shown, only its text is kept.
+func loginFailed(err error) error {
+	err = bare(err)
+	if s := text(err.Error(), maxWords); s != err.Error() {
+		err = errors.New(s)
 	}
-	return s
+	return fmt.Errorf("the last login failed: %w", err)
 }
 
 // String describes the Client without its secrets.

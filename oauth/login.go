@@ -229,7 +229,7 @@ func (c *Client) ask(ctx context.Context, g *grant, d discovery, scopes []string
 	case cause != nil:
 		return cause
 	}
-	failed := &LoginRequired{Server: g.key, Issuer: l.Issuer, Scopes: l.Scopes, Err: fmt.Errorf("the last login failed: %w", bare(err)), next: "call Login to ask again"}
+	failed := &LoginRequired{Server: g.key, Issuer: l.Issuer, Scopes: l.Scopes, Err: loginFailed(err), next: "call Login to ask again"}
 	g.mu.Lock()
 	g.failed = failed
 	g.mu.Unlock()
@@ -324,8 +324,7 @@ func (c *Client) finish(ctx context.Context, g *grant, l *login, values url.Valu
 	t := tokenRequest{url: l.TokenURL, issuer: l.Issuer, client: l.Client, resource: l.Resource, key: l.ProofKey}
 	t.form = url.Values{"grant_type": {"authorization_code"}, "code": {values.Get("code")}, "redirect_uri": {l.Client.RedirectURL}, "code_verifier": {l.Verifier}}
 	if values.Has("error") {
-		hide := hider(t.form, "", "")
-		return &Error{Code: hide(values.Get("error")), Description: hide(values.Get("error_description"))}
+		return refusedWith(values.Get("error"), values.Get("error_description"), hider(t.form, "", ""))
 	}
 	if values.Get("code") == "" {
 		return errors.New("the answer to the login has no code")

@@ -252,7 +252,7 @@ func (c *Client) FinishLogin(ctx context.Context, server, callback string) error
 		err := c.finish(ctx, g, l, values)
 		if err != nil { // for whoever asks next, perhaps in another process
 			c.update(ctx, g, func(s *saved) string {
-				s.Failure = text(err.Error())
+				s.Failure = text(err.Error(), maxWords)
 				return ""
 			})
 		}

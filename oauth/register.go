@@ -183,7 +183,7 @@ func (c *Client) register(ctx context.Context, d discovery, redirect string) (re
 	switch {
 	case resp.StatusCode != http.StatusCreated && resp.StatusCode != http.StatusOK:
 		if err == nil && answer.Code != "" {
-			return registration{}, fmt.Errorf("registering the client: %w", &Error{Code: text(string(answer.Code)), Description: text(string(answer.Description))})
+			return registration{}, fmt.Errorf("registering the client: %w", refusedWith(string(answer.Code), string(answer.Description), text))
 		}
 		return registration{}, fmt.Errorf("registering the client: %w", statusError(resp.StatusCode))
 	case err != nil || answer.ID == "":

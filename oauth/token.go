@@ -56,7 +56,7 @@ func (e statusError) Error() string {
 // send makes a token request, and again if the authorization server wants a
 // nonce in the proof. Its error shows nothing of what was sent; hide takes that
 // out of other texts.
-func (c *Client) send(ctx context.Context, t tokenRequest) (token *oauth2.Token, hide func(string) string, err error) {
+func (c *Client) send(ctx context.Context, t tokenRequest) (token *oauth2.Token, hide func(s string, limit int) string, err error) {
 	transport := &tokenTransport{base: c.ready().client.Transport}
 	if t.key != nil {
 		if transport.prover, err = newProver(t.key); err != nil {
@@ -73,7 +73,7 @@ func (c *Client) send(ctx context.Context, t tokenRequest) (token *oauth2.Token,
 
 // sendOnce makes an attempt. Each has an assertion of its own: authorization
 // servers take one only once.
-func (c *Client) sendOnce(ctx context.Context, t tokenRequest, transport *tokenTransport) (token *oauth2.Token, hide func(string) string, err error) {
+func (c *Client) sendOnce(ctx context.Context, t tokenRequest, transport *tokenTransport) (token *oauth2.Token, hide func(s string, limit int) string, err error) {
 	form := maps.Clone(t.form)
 	if t.resource != "" {
 		form.Set("resource", t.resource)
@@ -112,7 +112,7 @@ func (c *Client) request(ctx context.Context, t tokenRequest) (tokenAnswer, erro
 	case kind == "bearer":
 		return tokenAnswer{}, errors.New("the authorization server issued a token that is not bound to the key, as the server wants it")
 	default:
-		return tokenAnswer{}, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide(token.Type()))
+		return tokenAnswer{}, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide(token.Type(), maxCode))
 	}
 	return tokenAnswer{token: token.AccessToken, refresh: token.RefreshToken, expiry: token.Expiry}, nil
 }
@@ -125,7 +125,7 @@ func (c *Client) exchange(ctx context.Context, t tokenRequest, kind string) (str
 		return "", err
 	}
 	if issued, _ := token.Extra("issued_token_type").(string); issued != kind {
-		return "", fmt.Errorf("the identity provider issued a token of type %q, not %q", hide(issued), kind)
+		return "", fmt.Errorf("the identity provider issued a token of type %q, not %q", hide(issued, maxCode), kind)
 	}
 	return token.AccessToken, nil
 }
@@ -165,7 +165,7 @@ func (c *Client) authenticate(form url.Values, r registration, issuer string) (i
 }
 
 // hider quotes what a server says without what a request holds that is secret.
-func hider(form url.Values, id, password string) func(string) string {
+func hider(form url.Values, id, password string) func(s string, limit int) string {
 	secrets := []string{password}
 	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "token"} {
 		secrets = append(secrets, form.Get(name))
@@ -174,22 +174,22 @@ func hider(form url.Values, id, password string) func(string) string {
 		secrets = append(secrets, id+":"+password, url.QueryEscape(id)+":"+url.QueryEscape(password))
 	}
 	quoter := secret.New(secrets...)
-	return func(s string) string { return quoter.Quote(s, maxWords) }
+	return quoter.Quote
 }
 
 // tokenError turns an error of x/oauth2 into one that can be shown.
-func tokenError(err error, hide func(string) string) error {
+func tokenError(err error, hide func(s string, limit int) string) error {
 	var refused *oauth2.RetrieveError
 	var network *url.Error
 	switch {
 	case errors.As(err, &refused) && refused.ErrorCode != "":
-		return &Error{Code: hide(refused.ErrorCode), Description: hide(refused.ErrorDescription)}
+		return refusedWith(refused.ErrorCode, refused.ErrorDescription, hide)
 	case errors.As(err, &refused):
 		return statusError(refused.Response.StatusCode)
 	case errors.As(err, &network):
 		return fmt.Errorf("reaching the token endpoint: %w", bare(err))
 	}
-	return fmt.Errorf("the token endpoint answered what is no token: %s", hide(err.Error()))
+	return fmt.Errorf("the token endpoint answered what is no token: %s", hide(err.Error(), maxSaid))
 }
 
 // bare takes the URL out of an error of net/http, and makes its timeouts none

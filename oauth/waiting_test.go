@@ -362,3 +362,36 @@ func stateOf(target string) string {
 	u, _ := url.Parse(target)
 	return u.Query().Get("state")
 }
+
+// A LoginRequired is found however long the texts are that it tells of: what is
+// longer than an error may be would be left with its text alone.
+func TestLoginRequiredIsFound(t *testing.T) {
+	w := newWorld(t)
+	scopes := []string{strings.Repeat("s", 300), strings.Repeat("\u00e9", 10), "a"}
+	for i := range 100 {
+		scopes = append(scopes, fmt.Sprint("a-scope-with-a-long-name-", i))
+	}
+	w.resource = func(m map[string]any) { m["scopes_supported"] = scopes }
+	client := &oauth.Client{Open: func(context.Context, string) (string, error) {
+		return "", errors.New("no\nbrowser \x1b[31m" + strings.Repeat("at all ", 500))
+	}}
+	for range 2 {
+		_, err := mcp.Connect(t.Context(), mcp.Server{Name: "guarded", URL: w.url(), Auth: client})
+		var required *oauth.LoginRequired
+		require.ErrorAs(t, err, &required)
+		assert.ErrorContains(t, err, "no browser at all")
+		assert.Len(t, required.Scopes, 102)
+	}
+	w.authorize = func(q url.Values) url.Values {
+		q.Set("error", strings.Repeat("denied ", 500))
+		q.Set("error_description", "no\r\nway "+strings.Repeat("never ", 500))
+		return q
+	}
+	client = &oauth.Client{Open: browse}
+	_, err := mcp.Connect(t.Context(), mcp.Server{Name: "guarded", URL: w.url(), Auth: client})
+	var required *oauth.LoginRequired
+	require.ErrorAs(t, err, &required)
+	var refused *oauth.Error
+	require.ErrorAs(t, err, &refused)
+	assert.Contains(t, refused.Description, "no way never")
+}

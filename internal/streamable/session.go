@@ -140,7 +140,7 @@ func (c *Conn) settle(ctx context.Context, s session) (session, error) {
 // ping makes sure of the session; whatever goes wrong, the request that follows
 // shows it.
 func (c *Conn) ping(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, pingTime)
+	ctx, cancel := patience.WithTimeout(ctx, pingTime) // it may be refused for want of a login
 	defer cancel()
 	c.do(ctx, &request{method: methodPing, call: rpc.NewCall(methodPing, nil)})
 }
