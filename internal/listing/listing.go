@@ -103,7 +103,7 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 			return last, nil, nil
 		}
 		if page == 1 {
-			r.grow()
+			r.grow(len(response.Result))
 		}
 		cursor = r.page(response.Result)
 		response.Release()

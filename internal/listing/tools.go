@@ -68,9 +68,10 @@ func newReader(config Config, last *List, budget *schema.Budget) *reader {
 	return &reader{Config: config, list: &List{}, last: last, budget: budget}
 }
 
-// grow makes room for about as many tools as there were last time.
-func (l *reader) grow() {
-	size := len(l.last.entries)
+// grow makes room for about as many tools as there were last time, or as a page
+// of so many bytes has where each has a kilobyte.
+func (l *reader) grow(page int) {
+	size := max(len(l.last.entries), min(page>>10, maxTools))
 	l.tools = make([]Tool, 0, size)
 	l.list.entries = make([]entry, 0, size)
 	l.names = make(map[string]string, size)

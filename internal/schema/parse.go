@@ -38,6 +38,8 @@ type parser struct {
 	used    int
 	members []member
 	open    []member // those of the containers around
+	most    int      // of them, since the last release
+	again   bool     // it has read before, since then
 }
 
 var parsers = sync.Pool{New: func() any { return &parser{nodes: make([]node, 128)} }}
@@ -57,27 +59,27 @@ func begin(ctx context.Context, budget *Budget, size int) *parser {
 // strings are parts of data. Of members with one name the last value counts, in
 // the place of the first.
 func (p *parser) read(data []byte) *node {
-	p.reset()
-	p.data, p.text = data, unsafe.String(unsafe.SliceData(data), len(data))
+	p.again = p.data != nil
+	p.data, p.text, p.at, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0, 0
+	p.seen, p.spaced, p.odd, p.nan = 0, false, false, false
+	p.used, p.members, p.open = 0, p.members[:0], p.open[:0]
 	return p.value()
 }
 
-// reset forgets the tree, and keeps room for the next if that is not much.
-func (p *parser) reset() {
-	m, w := p.meter, p.rewriter
+// release keeps the room of the parser, if that is not much, for the next schema.
+func (p *parser) release() {
+	p.data, p.text = nil, ""
+	p.meter, p.rewriter = meter{}, rewriter{}
 	if len(p.nodes) > pooled || cap(p.members) > pooled || cap(p.open) > pooled {
-		*p = parser{meter: m, rewriter: w, nodes: make([]node, 128)}
 		return
+	}
+	if p.again {
+		p.used, p.members, p.most = len(p.nodes), p.members[:cap(p.members)], cap(p.open)
 	}
 	clear(p.nodes[:p.used])
 	clear(p.members)
-	clear(p.open[:cap(p.open)])
-	*p = parser{meter: m, rewriter: w, nodes: p.nodes, members: p.members[:0], open: p.open[:0]}
-}
-
-func (p *parser) release() {
-	p.reset()
-	p.meter, p.rewriter = meter{}, rewriter{}
+	clear(p.open[:min(p.most, cap(p.open))])
+	p.most, p.again = 0, false
 	parsers.Put(p)
 }
 
@@ -161,27 +163,26 @@ func (p *parser) value() *node {
 	c := p.space()
 	switch start := p.at; c {
 	case '"':
-		n.kind = c
-		n.text, _ = p.string()
+		text, plain := p.string()
+		*n = node{kind: c, text: text, plain: plain}
 	case '{', '[':
-		n.kind = c
+		*n = node{kind: c}
 		p.container(n)
 		n.text = p.text[start:p.at]
 	case 't', 'f', 'n':
-		n.kind = c
-		p.at += len("true")
-		if c == 'f' {
+		if p.at += len("true"); c == 'f' {
 			p.at++
 		}
-		n.text = p.text[start:p.at]
+		*n = node{kind: c, text: p.text[start:p.at]}
 	case 0:
 		panic(stopped{raw.ErrShort})
 	default:
 		if p.at += raw.Skip(p.data[start:]); c == 'N' || c == 'I' || p.text[start:p.at] == "-Infinity" {
-			n.kind, n.text, n.changed, p.nan = 'n', "null", true, true
+			*n = node{kind: 'n', text: "null", changed: true}
+			p.nan = true
 			break
 		}
-		n.kind, n.text = '0', p.text[start:p.at]
+		*n = node{kind: '0', text: p.text[start:p.at]}
 	}
 	return n
 }
@@ -221,6 +222,7 @@ func (p *parser) container(n *node) {
 	}
 	p.at++
 	p.step(len(p.open) - outer)
+	p.most = max(p.most, len(p.open))
 	n.members = p.keep(p.open[outer:])
 	p.open = p.open[:outer]
 	p.seen |= n.seen

@@ -26,10 +26,19 @@ type rewriter struct {
 func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	w.step(2 + len(n.members))
 	widened = n.widened
-	if n.seen&(olderForms|1<<kwType) != 0 || w.doc.old {
+	allowed := anyType
+	if t := n.get(kwType); t != nil {
+		allowed = typeWritten(t)
+	}
+	if n.seen&olderForms != 0 || allowed == 0 || w.doc.old {
 		widened = w.oldDrafts(n) || widened
+		allowed = w.typesOf(n.get(kwType))
 	}
 	widened = w.kinds(n) || widened
+	if n.seen&^described == 0 && allowed&isArray == 0 {
+		w.flush(n)
+		return widened // as most properties
+	}
 	widened = w.unevaluated(n) || widened
 	if n.get(kwItems).is('f') {
 		w.closedArrays(n)
@@ -37,19 +46,26 @@ func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	if level >= maxLevels || inPlace >= maxInPlace {
 		widened = w.cutOff(n, level, inPlace) || widened
 	}
-	allowed := w.typesOf(n.get(kwType))
 	misplaced(n, allowed)
 	if n.seen&holders != 0 {
 		widened = w.children(n, level, inPlace) || widened
 	}
 	w.openArrays(n, allowed)
-	widened = w.required(n) || widened
-	widened = w.values(n, allowed) || widened
-	widened = w.pattern(n) || widened
+	if n.seen&valued != 0 {
+		widened = w.required(n) || widened
+		widened = w.values(n, allowed) || widened
+		widened = w.pattern(n) || widened
+	}
 	widened = w.keys(n) || widened
 	w.flush(n)
 	return widened
 }
+
+// described are the keywords that need no more than their kind of value.
+const described = 1<<kwType | 1<<kwTitle | 1<<kwDescription
+
+// valued are the keywords whose values are looked at when all else is done.
+const valued = 1<<kwRequired | 1<<kwDefault | 1<<kwConst | 1<<kwEnum | 1<<kwPattern
 
 // drop removes a keyword and says so.
 func (w *rewriter) drop(n *node, k keyword) (widened bool) {
@@ -250,6 +266,10 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 	end := len(n.members) // clauses may come behind
 	for i := 0; i < end; i++ {
 		m := n.members[i]
+		want := rules[m.k].want
+		if want == wantAny || want == wantTypes || want == wantString && m.value.plain {
+			continue // most
+		}
 		ok, silent := w.kindOf(n, m, &widened)
 		if ok {
 			continue
@@ -260,7 +280,7 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 		if !silent {
 			w.say(n, dropped(m.k, m.value))
 		}
-		widened = widened || !has(annotations, m.k) && rules[m.k].want != wantGone
+		widened = widened || !has(annotations, m.k) && want != wantGone
 	}
 	return widened
 }
@@ -552,7 +572,7 @@ func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bo
 
 func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (widened bool) {
 	kept := of.members[:0]
-	for _, m := range of.members {
+	for i, m := range of.members {
 		switch {
 		case k == kwPatternProperties && !w.keepsPattern(m.name):
 			// Names that match it would become additional ones.
@@ -572,11 +592,16 @@ func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (wide
 		case !m.value.is('{'):
 			widened = widened || !m.value.is('t')
 			m.value = w.object()
+			of.members[i].value = m.value
 		default:
 			widened = w.fix(m.value, level, inPlace) || widened
 		}
 		of.changed = of.changed || m.value.changed
-		kept = append(kept, m)
+		if len(kept) == i {
+			kept = of.members[:i+1] // in its place
+		} else {
+			kept = append(kept, m)
+		}
 	}
 	of.members = kept
 	return widened

@@ -37,9 +37,11 @@ func (w *rewriter) root(n *node) (*node, error) {
 	if n.seen&rootChanges == 0 && n.get(kwType).is('"') && n.get(kwType).text == `"object"` && n.get(kwProperties).is('{') &&
 		(!has(n.seen, kwRequired) || n.get(kwRequired).is('[')) && (!has(n.seen, kwPatternProperties) || n.get(kwPatternProperties).is('{')) {
 		// What is not for a root goes; all else is as it should be.
-		changed := n.changed
-		n.keep(^cuts)
-		w.cut, n.changed = n.changed, changed
+		if n.seen&cuts != 0 {
+			changed := n.changed
+			n.keep(^cuts)
+			w.cut, n.changed = true, changed
+		}
 		return n, nil
 	}
 	l := w.lowering()

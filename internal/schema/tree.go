@@ -19,6 +19,7 @@ type node struct {
 	widened bool     // it accepts more than what it stands for
 	changed bool     // it, or a schema in it, is not what was read
 	respell bool     // a name in it was read in another spelling than is written
+	plain   bool     // a string of ASCII without escapes, as it was read
 	seen    uint64   // the keywords among the names of an object
 	text    string   // as it was read; empty for an object or an array that was made
 	members []member // of an object, or the nameless ones of an array
@@ -36,7 +37,7 @@ func (k keyword) with(value *node) member { return member{rules[k].name, value, 
 
 // What nodes and their lists of members take.
 const (
-	nodeSize   = 64
+	nodeSize   = 56
 	memberSize = 32
 )
 
@@ -109,7 +110,9 @@ func (n *node) distinct() bool {
 	for i := range n.members {
 		name := n.members[i].name
 		for j := range i {
-			if n.members[j].name == name {
+			// Most names differ in length or in the last byte.
+			other := n.members[j].name
+			if len(name) == len(other) && (name == "" || name[len(name)-1] == other[len(other)-1] && name == other) {
 				return false
 			}
 		}
@@ -195,6 +198,9 @@ func (n *node) brief(limit int) string {
 func (n *node) string() string {
 	if n == nil || n.kind != '"' {
 		return ""
+	}
+	if n.plain {
+		return n.text[1 : len(n.text)-1]
 	}
 	return unquote(n.text)
 }

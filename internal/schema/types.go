@@ -43,6 +43,15 @@ func typeNamed(name string) types {
 	return 0
 }
 
+// typeWritten is what the text of a schema type allows, 0 where it is not the
+// plain name of one.
+func typeWritten(n *node) types {
+	if n.kind != '"' {
+		return 0
+	}
+	return typeNamed(n.text[1 : len(n.text)-1])
+}
+
 // words are the names of the schema types that allow what t has.
 func (t types) words() (words []string) {
 	if t&isNumber != 0 {
