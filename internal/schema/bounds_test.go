@@ -222,3 +222,44 @@ func BenchmarkShapes(b *testing.B) {
 		}
 	}
 }
+
+// The end of the context ends the work on a schema, and that on a plan, which
+// the next call then does.
+func TestContextEndsTheWork(t *testing.T) {
+	schema := []byte(in(`{"enum":[` + list(50_000, `"v%"`) + `]}`))
+	ctx, cancel := context.WithCancel(t.Context())
+	normalizer := Normalizer{Budget: NewBudget(ctx)}
+	_, plan, err := normalizer.Normalize(schema)
+	require.NoError(t, err)
+	cancel()
+	_, _, err = normalizer.Normalize(schema)
+	assert.ErrorIs(t, err, context.Canceled)
+	_, err = plan.Repair(ctx, []byte(`{"p":"1"}`))
+	assert.ErrorIs(t, err, context.Canceled)
+	out, err := plan.Repair(t.Context(), []byte(`{"p":null}`))
+	require.NoError(t, err)
+	assert.Equal(t, `{}`, string(out))
+}
+
+// The schemas of a listing share what they may take beyond their sizes.
+func TestBudgetIsShared(t *testing.T) {
+	var said []string
+	budget := NewBudget(t.Context())
+	normalizer := Normalizer{Budget: budget, Warn: func(reason string) { said = append(said, reason) }}
+	growing := []byte(`{"properties":{` + list(300, `"p%":{"$ref":"#/$defs/d"}`) + `},"$defs":{"d":{"enum":[` + list(100, `"v%"`) + `]}}}`)
+	grown := 0
+	for range 5000 {
+		out, _, err := normalizer.Normalize(growing)
+		require.NoError(t, err)
+		if grown += max(len(out)-len(growing), 0); len(said) > 0 {
+			break
+		}
+	}
+	assert.LessOrEqual(t, grown, listingGrowth+5000*(len(growing)/2+ownGrowth))
+	assert.Equal(t, []string{"is one of too many that take much work to read: it accepts any object instead"}, said)
+	for _, schema := range []string{string(cleanSchema), string(rewritingSchema), in(`{"type":"array"}`)} {
+		out, _, err := normalizer.Normalize([]byte(schema))
+		require.NoError(t, err)
+		assert.NotEqual(t, giveUp, string(out), "others have their own share")
+	}
+}

@@ -8,6 +8,7 @@ package schema
 import (
 	"context"
 	"errors"
+	"math"
 )
 
 // Bounds of what one schema may cost. They grow with its size, so that time and
@@ -15,17 +16,20 @@ import (
 const (
 	maxSchema    = 1 << 20 // bytes
 	stepsPerByte = 16
-	freeSteps    = 1 << 18
-	bytesPerByte = 96
-	freeBytes    = 256 << 10
+	freeSteps    = 1 << 19
+	bytesPerByte = 128
+	freeBytes    = 2 << 20
 )
 
 // Bounds of what all schemas of a listing may cost beyond what each of them may
-// by its size alone.
+// by its size alone, so that those which cost much take nothing from the others.
 const (
-	listingSteps  = 1 << 28
+	listingSteps  = 1 << 26
 	listingGrowth = 32 << 20 // bytes of the normal forms that are kept, beyond those of the originals
-	stepsPerLook  = 1 << 14  // that go by between two looks at the context
+	stepsPerLook  = 1 << 12  // that go by between two looks at the context
+
+	ownStepsPerByte = 8
+	ownGrowth       = 256 // and half the size
 )
 
 // A Budget bounds what the schemas of one listing, and the plans made from them,
@@ -57,6 +61,7 @@ type meter struct {
 	budget *Budget
 	look   int // steps until the next look at the context
 	steps  int // left after these
+	own    int // of them, those that cost the listing nothing
 	bytes  int // left
 }
 
@@ -72,7 +77,20 @@ type stopped struct{ reason error }
 
 // newMeter returns the meter for size bytes of schema.
 func newMeter(ctx context.Context, budget *Budget, size int) meter {
-	return meter{ctx: ctx, budget: budget, steps: stepsPerByte*size + freeSteps, bytes: bytesPerByte*size + freeBytes}
+	return meter{
+		ctx: ctx, budget: budget,
+		steps: stepsPerByte*size + freeSteps,
+		own:   ownStepsPerByte*size + stepsPerLook,
+		bytes: bytesPerByte*size + freeBytes,
+	}
+}
+
+// limit makes the meter one for size bytes, which it had more for.
+func (m *meter) limit(size int) {
+	more := maxSchema - size
+	m.steps -= stepsPerByte * more
+	m.own -= ownStepsPerByte * more
+	m.bytes -= bytesPerByte * more
 }
 
 // run does the work, which m bounds, and returns why it was stopped, nil where it
@@ -108,10 +126,11 @@ func (m *meter) refill() {
 	if m.steps -= n; m.steps < 0 {
 		panic(stopped{errSteps})
 	}
-	if m.budget != nil {
-		if m.budget.steps -= n; m.budget.steps < 0 {
+	if m.own -= n; m.own < 0 && m.budget != nil {
+		if m.budget.steps += m.own; m.budget.steps < 0 {
 			panic(stopped{errListing})
 		}
+		m.own = 0
 	}
 }
 
@@ -123,14 +142,19 @@ func (m *meter) room(n int) {
 	m.step(n / 16)
 }
 
-// limit makes the meter one for size bytes, which it had more for.
-func (m *meter) limit(size int) {
-	used := newMeter(m.ctx, m.budget, maxSchema)
-	m.steps -= used.steps
-	m.bytes -= used.bytes
-	left := newMeter(m.ctx, m.budget, size)
-	m.steps += left.steps
-	m.bytes += left.bytes
+// grownTo is how large the normal form of size bytes may be for its listing.
+func (b *Budget) grownTo(size int) int {
+	if b == nil {
+		return math.MaxInt
+	}
+	return size + size/2 + ownGrowth + b.growth
+}
+
+// grew takes what a normal form has beyond its own share.
+func (b *Budget) grew(from, to int) {
+	if b != nil {
+		b.growth -= max(to-(from+from/2+ownGrowth), 0)
+	}
 }
 
 // stop ends the work for a reason.

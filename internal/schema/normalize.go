@@ -187,10 +187,8 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 		schema = raw.Compact(schema)
 		root = p.read(schema)
 	}
-	limit := maxGrowth*len(schema) + maxExtra
-	if p.budget != nil {
-		limit = min(limit, len(schema)+max(p.budget.growth, 0))
-	}
+	own := maxGrowth*len(schema) + maxExtra
+	limit := min(own, p.budget.grownTo(len(schema)))
 	for _, quiet := range []bool{false, true} {
 		text := schema
 		for pass := range maxPasses {
@@ -214,15 +212,13 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 				break
 			}
 			if settled || bytes.Equal(out, text) {
-				if p.budget != nil {
-					p.budget.growth -= max(len(out)-len(schema), 0)
-				}
+				p.budget.grew(len(schema), len(out))
 				return schema, out, names, nil
 			}
 			text = out
 		}
 	}
-	if p.budget != nil && limit < maxGrowth*len(schema)+maxExtra {
+	if limit < own {
 		return nil, nil, nil, p.stop(errListing)
 	}
 	return nil, nil, nil, p.stop(errUnstable)
