@@ -26,7 +26,8 @@ type HTTPError struct {
 	// other credentials are not in it.
 	Header http.Header
 	// Body is the start of the body, 64 KiB at most, the configured secrets
-	// masked. A server wrote it: it may be anything.
+	// masked, of printable characters and white space. A server wrote it: it may
+	// say anything.
 	Body string
 
 	text string

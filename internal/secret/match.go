@@ -25,7 +25,7 @@ const (
 	longestEsc = 32     // bytes of an escape
 	escapes    = `\%&+` // the first bytes of what may be one
 	few        = 8      // bytes of a secret that the end of a text may show
-	workPer    = 512    // steps for each byte of a text
+	workPer    = 32     // steps for each byte of a text
 	workMin    = 1e5    // steps for any text
 )
 

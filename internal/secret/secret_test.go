@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"html"
 	"log/slog"
+	"maps"
 	"net"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -155,6 +157,29 @@ func TestCut(t *testing.T) {
 	}
 }
 
+func TestWithin(t *testing.T) {
+	for value, want := range map[string][]string{
+		"plain":                       {"plain"},
+		"Bearer abc":                  {"Bearer abc", "abc"},
+		"Basic bTpwOnE=":              {"Basic bTpwOnE=", "bTpwOnE=", "m:p:q", "p:q"},
+		"https://u:p%2Fw@a.test/?k=v": {"https://u:p%2Fw@a.test/?k=v", "p/w", "u:p%2Fw", "v"},
+		`{"Authorization":"Bearer abc","n":[1,{"x":"/etc/x"}]}`: {`{"Authorization":"Bearer abc","n":[1,{"x":"/etc/x"}]}`, "Bearer abc", "abc"},
+		`{"broken`:                            {`{"broken`},
+		"/usr/lib/node_modules/@scope/server": nil,
+		"/home/me/My Documents/JetBrainsRider2024/config.json": nil,
+		`C:\Program Files (x86)\Example\app.ini`:               nil,
+		"D:/data":                                              nil,
+		"/":                                                    nil,
+		"relative/path":                                        {"relative/path"},
+		"/a?token=b":                                           {"/a?token=b"},
+		"//host/share":                                         {"//host/share"},
+		"/8f3k2a9c1m5p7q0z/x":                                  {"/8f3k2a9c1m5p7q0z/x"},
+		"/wJalrXUtnFEMI/K7MDENG/bPxRfiCY":                      {"/wJalrXUtnFEMI/K7MDENG/bPxRfiCY"},
+	} {
+		assert.Equal(t, want, secret.Within(value), value)
+	}
+}
+
 func TestQuote(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                                "",
@@ -248,23 +273,27 @@ func TestErrors(t *testing.T) {
 	assert.Less(t, len(q.Error(errors.New(strings.Repeat("long ", 1e6)), 300).Error()), 310)
 }
 
+// Whatever stands around a secret, and however it is spelled, the quote does not
+// have it.
 func FuzzQuote(f *testing.F) {
-	f.Add("before ", "sk-live-0123456789", " after", uint8(3), 100)
-	f.Add(`\`, hush, `\u00`, uint8(9), 20)
+	names := slices.Sorted(maps.Keys(spellings("")))
+	for i := range names {
+		f.Add("before ", "sk-live-0123456789", " after", uint8(i), 100)
+		f.Add(`\`, hush, `\u00`, uint8(i), 20)
+		f.Add("%2", "%25&amp;+ab", "&#", uint8(i), 400)
+	}
 	f.Fuzz(func(t *testing.T, before, s, after string, which uint8, limit int) {
-		if len(strings.TrimSpace(s)) < 8 || len(s) > 200 || limit < 0 || limit > 1<<16 {
+		if len(strings.TrimSpace(s)) < 8 || len(s) > 100 || limit < 0 || limit > 4096 || len(before)+len(after) > 4096 {
 			return
 		}
-		q := secret.New(s)
-		for _, spelling := range spellings(s) {
-			if len(spelling) < 8 || len(spelling) > limit {
-				continue
-			}
-			text := before + spelling + after
-			for _, got := range []string{q.Quote(text, limit), q.Text([]byte(text), limit), q.End([]byte(text), which%2 > 0, limit)} {
-				if strings.Contains(got, spelling) && !strings.Contains("[masked]… ", spelling) {
-					t.Fatalf("%q with %q in %q", got, spelling, text)
-				}
+		spelling := spellings(s)[names[int(which)%len(names)]]
+		if len(spelling) < 8 || len(spelling) > limit {
+			return
+		}
+		q, text := secret.New(s), before+spelling+after
+		for _, got := range []string{q.Quote(text, limit), q.Text([]byte(text), limit), q.End([]byte(text), which > 127, limit)} {
+			if strings.Contains(got, spelling) && !strings.Contains("… [masked] [masked]…", spelling) {
+				t.Fatalf("%q with %q in %q", got, spelling, text)
 			}
 		}
 	})

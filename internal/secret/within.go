@@ -4,19 +4,58 @@ package secret
 
 import (
 	"encoding/base64"
+	"encoding/json"
+	"maps"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 )
 
 // Within returns the secrets in the value of a variable or header: the value
 // itself, the credentials behind a scheme, the password in Basic credentials,
-// and the password and the query of a URL. The path of a file is not one: it is
-// what a user needs to read in an error.
+// the password and the query of a URL, and the same in the texts of a value that
+// is JSON. The path of a file is not one: it is what a user needs to read in an
+// error.
 func Within(value string) []string {
 	if isPath(value) {
 		return nil
 	}
+	texts := texts(value)
+	if texts == nil {
+		return parts(value)
+	}
+	secrets := []string{value}
+	for _, text := range texts {
+		if !isPath(text) {
+			secrets = append(secrets, parts(text)...)
+		}
+	}
+	return secrets
+}
+
+// texts returns the texts in a JSON object or list, but for the names of members.
+func texts(value string) (found []string) {
+	var top any
+	if value = strings.TrimSpace(value); value == "" || value[0] != '{' && value[0] != '[' || json.Unmarshal([]byte(value), &top) != nil {
+		return nil
+	}
+	for left := []any{top}; len(left) > 0; {
+		v := left[len(left)-1]
+		left = left[:len(left)-1]
+		switch v := v.(type) {
+		case string:
+			found = append(found, v)
+		case []any:
+			left = append(left, v...)
+		case map[string]any:
+			left = slices.AppendSeq(left, maps.Values(v))
+		}
+	}
+	return found
+}
+
+func parts(value string) []string {
 	secrets := []string{value}
 	if scheme, credentials, ok := strings.Cut(value, " "); ok {
 		credentials = strings.TrimSpace(credentials)
@@ -41,7 +80,7 @@ func Within(value string) []string {
 // can tell without looking: keys in base64 may begin with a slash, too.
 func isPath(value string) bool {
 	drive := len(value) > 2 && value[1] == ':' && (value[2] == '\\' || value[2] == '/')
-	if !drive && !strings.HasPrefix(value, "/") || strings.ContainsAny(value, "?&=#+@") || strings.Contains(value, "//") {
+	if !drive && !strings.HasPrefix(value, "/") || strings.ContainsAny(value, "?&=#+") || strings.Contains(value, "//") {
 		return false
 	}
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
