@@ -67,7 +67,11 @@ func protocolMeta(version string, client *sdk.Implementation, capabilities *sdk.
 		return nil
 	}
 	info, _ := json.Marshal(client) // two strings
-	offers, _ := json.Marshal(capabilities)
+	offers := []byte("{}")
+	if capabilities.Elicitation != nil { // the SDK's own encoding has roots as well
+		elicitation, _ := json.Marshal(capabilities.Elicitation)
+		offers = slices.Concat([]byte("{"), raw.AppendMember(nil, "elicitation", elicitation), []byte("}"))
+	}
 	members = raw.AppendMember(members, sdk.MetaKeyProtocolVersion, raw.AppendQuote(nil, version))
 	members = raw.AppendMember(members, sdk.MetaKeyClientInfo, info)
 	return raw.AppendMember(members, sdk.MetaKeyClientCapabilities, offers)
