@@ -329,15 +329,18 @@ func checkURL(s string, local bool) (*url.URL, error) {
 	case u.Scheme != "https":
 		return nil, errors.New("it is not https")
 	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil && (ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified()) {
-		return nil, errors.New("its address is of no server")
+	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
+		if ip = ip.Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
+			return nil, errors.New("its address is not that of a server")
+		}
 	}
 	return u, nil
 }
 
-// isLocal reports whether a host is this machine.
+// isLocal reports whether a host is this machine (RFC 6761, section 6.3).
 func isLocal(host string) bool {
-	if strings.EqualFold(host, "localhost") {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
 	ip := net.ParseIP(host)

@@ -50,7 +50,7 @@ func (e *Enterprise) Assertion(ctx context.Context, audience, resource string) (
 	if err != nil {
 		return "", err
 	}
-	client := registration{ID: e.ID, Secret: e.Secret, Method: "none"}
+	client := registration{ID: e.ID, Method: "none"}
 	if e.Secret != "" {
 		client.Method = secretMethod(m.Methods)
 	}

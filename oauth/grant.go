@@ -88,9 +88,6 @@ func (s *saved) dropTokens() {
 func (s *saved) begin(a tokenAnswer, client registration, scopes []string, key []byte) {
 	s.dropTokens()
 	s.Client, s.Scopes, s.ProofKey, s.Granted = client, scopes, key, time.Now()
-	if !client.Dynamic {
-		s.Client.Secret = ""
-	}
 	s.take(a)
 }
 

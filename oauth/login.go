@@ -218,7 +218,7 @@ func (c *Client) ask(ctx context.Context, g *grant, d discovery, scopes []string
 	if err := c.update(ctx, g, func(s *saved) string { s.tried(client); return "" }); err != nil {
 		return err
 	}
-	g.asks()
+	g.beginAsking()
 	values, err := c.wait(ctx, back, l)
 	if err == nil {
 		err = c.finish(ctx, g, l, values)

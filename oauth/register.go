@@ -115,7 +115,7 @@ func (c *Client) bound() bool {
 // person.
 func (c *Client) identity(ctx context.Context, d discovery, known registration, redirect string) (registration, error) {
 	issuer := string(d.server.Issuer)
-	r := registration{ID: c.ID, Secret: c.Secret, Issuer: issuer, RedirectURL: redirect, Method: "none"}
+	r := registration{ID: c.ID, Issuer: issuer, RedirectURL: redirect, Method: "none"}
 	if c.ID != "" && (!c.isDocument() || bool(d.server.Documents) || !c.asks()) {
 		switch {
 		case c.Key != nil:

@@ -149,8 +149,8 @@ func (g *grant) run(ctx context.Context, k *work, do func(context.Context) error
 	k.err = do(ctx)
 }
 
-// asks tells that the work under way asks a person from now on.
-func (g *grant) asks() {
+// beginAsking tells that the work under way asks a person from now on.
+func (g *grant) beginAsking() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.work != nil {
