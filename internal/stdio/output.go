@@ -145,7 +145,7 @@ func (o *output) partial(line []byte) bool {
 	if b.add(line); b.depth != 0 || b.text {
 		return false
 	}
-	if o.open > 0 {
+	if o.open > 0 || line[0] == '{' || line[0] == '[' {
 		return true
 	}
 	// What only looks complete must not be read again and again.
@@ -175,22 +175,23 @@ type balance struct {
 
 // add goes on with a text that was longer since.
 func (b *balance) add(text []byte) {
+	quote := -1
 	for b.at < len(text) {
-		rest := text[b.at:]
 		if b.text {
-			n := bytes.IndexByte(rest, '"')
-			if n < 0 {
-				n = len(rest)
+			if quote < b.at { // not looked for yet, or it was an escaped one
+				if quote = bytes.IndexByte(text[b.at:], '"') + b.at; quote < b.at {
+					quote = len(text)
+				}
 			}
-			if e := bytes.IndexByte(rest[:n], '\\'); e >= 0 {
+			if e := bytes.IndexByte(text[b.at:quote], '\\'); e >= 0 {
 				b.at += e + 2 // the second character may be of a later part
 			} else {
-				b.text = n == len(rest)
-				b.at = min(b.at+n+1, len(text))
+				b.text = quote == len(text)
+				b.at = min(quote+1, len(text))
 			}
 			continue
 		}
-		switch c := rest[0]; {
+		switch c := text[b.at]; {
 		case c == '{' || c == '[':
 			b.depth++
 		case c == '}' || c == ']':

@@ -68,3 +68,30 @@ func TestManyMessagesOnALine(t *testing.T) {
 	assert.True(t, ok, "the answer was lost")
 	assert.Equal(t, `skipped 825000 lines of output that are no JSON-RPC messages, the first: "x"`, c.Warnings()[0])
 }
+
+// A text that comes in parts is looked at once, wherever it is cut.
+func TestBalance(t *testing.T) {
+	for text, want := range map[string]balance{
+		`{"a":[1,{"b":"}\"]\\"}`: {depth: 2}, `{"a":"\\"}`: {}, `{"a":"\"`: {depth: 1, text: true}, `hello`: {other: true}, `]`: {depth: -1},
+	} {
+		for size := 1; size <= len(text); size++ {
+			var b balance
+			for end := size; ; end += size {
+				b.add([]byte(text)[:min(end, len(text))])
+				if end >= len(text) {
+					break
+				}
+			}
+			want.at = len(text)
+			assert.Equal(t, want, b, "%s in parts of %d", text, size)
+		}
+	}
+	// With a look at the same bytes for each escape, this takes hours.
+	text := []byte(`{"a":"` + strings.Repeat(`\"`, 8<<20) + `"}`)
+	var b balance
+	for end := 0; end < len(text); end += 100_000 {
+		b.add(text[:end])
+	}
+	b.add(text)
+	assert.Equal(t, balance{at: len(text)}, b)
+}
