@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// maxSaid bounds the clauses of one schema, in bytes, and maxTries how many
-	// are looked for in a description that may have them already.
-	maxSaid  = 4 << 10
-	maxTries = 400
+	// maxSaid bounds the clauses of one schema, in bytes, and maxSearched what of
+	// its description is gone over to see if they are there already.
+	maxSaid     = 4 << 10
+	maxSearched = 8 << 20
 
 	// clauseDeep is said where a schema became generic.
 	clauseDeep = "Its inner structure is left out."
@@ -23,10 +23,10 @@ const (
 
 // A note is a description to which clauses are added.
 type note struct {
-	text  []byte          // the description; nil before it is needed
-	known map[string]bool // the clauses
-	said  int             // bytes
-	tries int
+	text     []byte          // the description; nil before it is needed
+	known    map[string]bool // the clauses
+	said     int             // bytes
+	searched int             // bytes
 }
 
 // say adds a clause to the schema's description, which [rewriter.flush] then
@@ -58,10 +58,11 @@ func (w *rewriter) say(n *node, clause string) {
 	}
 	t.known[clause] = true
 	w.step(len(t.text) / 16)
-	if t.tries++; t.tries < maxTries && bytes.Contains(t.text, []byte(clause)) {
+	t.searched += len(t.text)
+	if t.searched < maxSearched && bytes.Contains(t.text, []byte(clause)) {
 		return
 	}
-	if t.said += len(clause); t.said > maxSaid || t.tries >= maxTries {
+	if t.said += len(clause); t.said > maxSaid || t.searched >= maxSearched {
 		t.said = maxSaid + 1
 		clause = clauseMore
 	}

@@ -53,7 +53,7 @@ func (m *meter) parsePattern(pattern string) *syntax.Regexp {
 	if len(pattern) > maxPattern {
 		return nil
 	}
-	cost := 8 * len(pattern)
+	cost := 64 + 8*len(pattern)
 	cost += 1500 * (strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`))
 	if strings.Count(pattern, "(?") > strings.Count(pattern, "(?:") { // there are flags
 		cost += foldCost(pattern)
@@ -111,8 +111,8 @@ func (m *meter) matcher(pattern string, parsed *syntax.Regexp) *regexp.Regexp {
 	if size > maxProgram {
 		return nil
 	}
-	m.step(20 * size)
-	m.room(200 * size)
+	m.step(500 + 20*size)
+	m.room(2000 + 200*size)
 	re, err := regexp.Compile(pattern)
 	if err != nil {
 		return nil

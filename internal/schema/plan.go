@@ -113,6 +113,7 @@ type compiler struct {
 	ids   map[*node]int
 	known map[string]*shape
 	types map[*node]types // what schemas allow
+	large map[*node]names // of schemas with many members
 	queue []pending
 }
 
@@ -140,6 +141,7 @@ const (
 func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, err error) {
 	p := begin(ctx, nil, len(schema))
 	defer p.release()
+	p.steps, p.bytes = p.steps/2, p.bytes/2 // a call waits for this
 	c := compiler{meter: &p.meter, names: names, ids: map[*node]int{}, known: map[string]*shape{}, types: map[*node]types{}}
 	reason := p.run(func() {
 		n := p.read(schema)
@@ -479,8 +481,10 @@ type step struct {
 
 // part is the shape of a part of a value.
 func (c *compiler) part(of state, to step) *shape {
+	c.step(32)
 	var may []located
 	if len(of.may) > 0 {
+		c.room(64)
 		seen := map[*node]bool{}
 		for _, l := range of.may {
 			for _, sub := range c.may(l.schema, to) {
@@ -521,30 +525,55 @@ alternatives:
 // cannot be there.
 func (c *compiler) sure(n *node, to step) *node {
 	if to.item >= 0 {
+		c.step(len(n.members) / 4)
 		prefix, rest := arrayParts(n)
 		if to.item < len(prefix) {
 			return prefix[to.item].value
 		}
 		return rest
 	}
-	if props := n.get(kwProperties); to.named && props.is('{') {
-		if v := c.doc.member(props, to.name); v != nil {
+	names := c.namesOf(n)
+	if to.named && names.properties.is('{') {
+		if v := c.doc.member(names.properties, to.name); v != nil {
 			return v
 		}
 	}
-	if n.get(kwPatternProperties) != nil {
+	if names.patterns != nil {
 		return nil
 	}
-	return n.get(kwAdditionalProperties)
+	return names.additional
+}
+
+// names are the keywords of one schema that say something about properties.
+type names struct{ properties, patterns, additional *node }
+
+// namesOf goes over the members of a large schema once.
+func (c *compiler) namesOf(n *node) names {
+	if found, ok := c.large[n]; ok {
+		return found
+	}
+	found := names{n.get(kwProperties), n.get(kwPatternProperties), n.get(kwAdditionalProperties)}
+	if len(n.members) > fewNames {
+		if c.large == nil {
+			c.large = map[*node]names{}
+		}
+		c.step(len(n.members))
+		c.room(96)
+		c.large[n] = found
+	}
+	return found
 }
 
 // may is all that n says about a part, if only in some cases.
 func (c *compiler) may(n *node, to step) []*node {
 	if to.item >= 0 {
+		c.step(len(n.members) / 4)
 		return []*node{c.sure(n, to), n.get(kwContains), n.get(kwUnevaluatedItems)}
 	}
-	subs := []*node{c.sure(n, to), n.get(kwAdditionalProperties), n.get(kwUnevaluatedProperties)}
-	patterns := n.get(kwPatternProperties).list('{')
+	names := c.namesOf(n)
+	c.step(len(n.members) / 4)
+	subs := []*node{c.sure(n, to), names.additional, n.get(kwUnevaluatedProperties)}
+	patterns := names.patterns.list('{')
 	c.room(16 * len(patterns))
 	for _, m := range patterns {
 		subs = append(subs, m.value)

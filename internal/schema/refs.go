@@ -68,6 +68,9 @@ func (d *document) find(ref string, base *node) (target, targetBase *node) {
 }
 
 func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
+	if has(base.seen|d.root.seen, kwID) {
+		d.step((len(base.members) + len(d.root.members)) / 4) // to find it
+	}
 	uri, fragment, _ := strings.Cut(ref, "#")
 	if uri != "" && uri != resourceID(base) {
 		if base = d.root; uri != resourceID(base) {
