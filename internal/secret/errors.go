@@ -59,7 +59,7 @@ func (q *Quoter) harmless(causes []error, err error, limit int) []error {
 	for e := range nodes(err) {
 		_, address := e.(*url.Error)
 		text := limited(e.Error(), limit)
-		fit = fit && !address && q.Quote(text, limit) == text
+		fit = fit && !address && q.Text([]byte(text), limit) == text // a line end does no harm
 	}
 	if fit {
 		return append(causes, err)

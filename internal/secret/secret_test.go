@@ -270,6 +270,10 @@ func TestErrors(t *testing.T) {
 	assert.Same(t, err, secret.Original(fmt.Errorf("x: %w", got)))
 	assert.Same(t, said, secret.Original(said))
 	assert.NotContains(t, fmt.Sprintf("%+v %#v", got, got), "sk-secret")
+	lines := errors.New("cannot fetch token:\nno")
+	got = q.Error(fmt.Errorf("x: %w", lines), 300)
+	assert.EqualError(t, got, "x: cannot fetch token: no")
+	assert.Same(t, lines, errors.Unwrap(got.(interface{ Unwrap() []error }).Unwrap()[0]))
 	assert.Less(t, len(q.Error(errors.New(strings.Repeat("long ", 1e6)), 300).Error()), 310)
 }
 
