@@ -41,7 +41,7 @@ var hostFiles = []struct {
 			{Key: "a", Command: "/src/c", Args: []string{"d"}, Env: []string{"K=t0ken"}, CallTimeout: 10 * time.Minute, ExcludeTools: []string{"rm"}},
 			{Key: "b", URL: "https://b", Headers: map[string]string{"Authorization": "Bearer t0ken"}, CallTimeout: 1500 * time.Millisecond},
 			{Key: "c", URL: "https://c", Faults: []string{"headersHelper is not read: set Auth, or send a token in headers"}},
-			{Key: "d", URL: "https://d", Faults: []string{"oauth is not read: set Auth, or send a token in headers"}},
+			{Key: "d", URL: "https://d", Faults: []string{"oauth is not read: set Auth to an oauth.Client with ID from clientId, RedirectURL from callbackPort"}},
 			{Key: "e", Command: "c", Faults: []string{`"mcp__e" of the file leaves out all of its tools`}},
 		},
 	}, {
@@ -54,7 +54,7 @@ var hostFiles = []struct {
 		[]Entry{
 			{Key: "a", Command: "c", Args: []string{"/work"}, Env: []string{"K=t0ken"}},
 			{Key: "b", Command: "c", Faults: []string{"envFile is not read: put what is in it into env, or use variables"}},
-			{Key: "c", URL: "https://c", Headers: map[string]string{"X": "t0ken"}, Faults: []string{"auth is not read: set Auth, or send a token in headers"}},
+			{Key: "c", URL: "https://c", Headers: map[string]string{"X": "t0ken"}, Faults: []string{"auth is not read: set Auth to an oauth.Client with ID from CLIENT_ID, Secret from CLIENT_SECRET"}},
 		},
 	}, {
 		"VS Code", "code.visualstudio.com/docs/copilot/reference/mcp-configuration",
@@ -102,7 +102,7 @@ var hostFiles = []struct {
 			"b": {"url": "https://b", "authProviderType": "service_account_impersonation", "targetAudience": "x", "targetServiceAccount": "y"}
 		}}`,
 		[]Entry{
-			{Key: "a", URL: "https://a", Faults: []string{"authProviderType is not read: set Auth, or send a token in headers", "oauth is not read: set Auth, or send a token in headers"}},
+			{Key: "a", URL: "https://a", Faults: []string{"authProviderType is not read: set Auth, or send a token in headers", "oauth is not read: set Auth to an oauth.Client with Scopes from scopes"}},
 			{Key: "b", URL: "https://b", Faults: []string{
 				"authProviderType is not read: set Auth, or send a token in headers",
 				"targetAudience is not read: set Auth, or send a token in headers",
@@ -156,7 +156,7 @@ var hostFiles = []struct {
 		[]Entry{
 			{Key: "my.a", Command: "npx", Args: []string{"-y", "x"}, Env: []string{"K=t0ken"}, Dir: "x", StartTimeout: 5 * time.Second, ExcludeTools: []string{"rm", "drop*"}},
 			{Key: "b", URL: "https://b", Headers: map[string]string{"X": "from a file"}, ExcludeTools: []string{"x"}},
-			{Key: "c", URL: "https://c", Faults: []string{"oauth is not read: set Auth, or send a token in headers"}},
+			{Key: "c", URL: "https://c", Faults: []string{"oauth is not read: set Auth to an oauth.Client with ID from clientId"}},
 			{Key: "e", Command: "c", Faults: []string{`"e*" of the file leaves out all of its tools`}},
 			{Key: "f", Command: "c", ExcludeTools: []string{"*_x"}},
 		},
@@ -177,8 +177,8 @@ var hostFiles = []struct {
 			{Key: "a", Command: "c", Args: []string{"x"}, Env: []string{"K=t0ken"}, StartTimeout: 2 * time.Minute, Tools: []string{"ls", "rm"}, ExcludeTools: []string{"rm"}},
 			{Key: "b", URL: "https://b", Headers: map[string]string{"X": "t0ken"}, Faults: []string{
 				"oauth is not read: set Auth, or send a token in headers",
-				"oauth_client_id is not read: set Auth, or send a token in headers",
-				"oauth_callback_port is not read: set Auth, or send a token in headers",
+				"oauth_client_id is not read: set Auth to an oauth.Client with ID from oauth_client_id",
+				"oauth_callback_port is not read: set Auth to an oauth.Client with RedirectURL from oauth_callback_port",
 			}},
 		},
 	}, {
@@ -217,7 +217,7 @@ var hostFiles = []struct {
 		}}`,
 		[]Entry{
 			{Key: "a", Command: "c", Env: []string{"K=t0ken"}, ExcludeTools: []string{"rm"}},
-			{Key: "b", URL: "https://b", Headers: map[string]string{"X": "t0ken"}, Faults: []string{"oauth is not read: set Auth, or send a token in headers", "oauthScopes is not read: set Auth, or send a token in headers"}},
+			{Key: "b", URL: "https://b", Headers: map[string]string{"X": "t0ken"}, Faults: []string{"oauth is not read: set Auth to an oauth.Client with ID from clientId", "oauthScopes is not read: set Auth to an oauth.Client with Scopes from oauthScopes"}},
 		},
 	}, {
 		"Copilot CLI and coding agent", "docs.github.com/en/copilot/how-tos/agents/copilot-coding-agent",

@@ -77,7 +77,7 @@ func (e *entry) other(name string, value []byte) {
 		e.exclude(names...)
 	case slices.Contains(credentials, plain) || strings.HasPrefix(plain, "oauth"):
 		if !nothing(value) && !isDefault(plain, value) {
-			e.fault("%s is not read: set Auth, or send a token in headers", short(name))
+			e.fault("%s", aboutLogin(name, value))
 		}
 	case isRestrictive(plain) && !nothing(value) && !(plain == "requireapproval" && string(value) == `"never"`):
 		e.fault("%s may restrict the server, and is not understood: take it out, and set Tools or ExcludeTools", short(name))
