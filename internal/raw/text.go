@@ -11,7 +11,8 @@ import (
 )
 
 // String decodes a JSON string. Bytes that are not UTF-8 and lone surrogates
-// become U+FFFD, so the result is valid. ok is false where value is no string.
+// become U+FFFD, so the result is valid; past what makes the text half as long
+// again, such bytes become ?. ok is false where value is not a string.
 func String(value []byte) (s string, ok bool) {
 	text, ok := inner(value)
 	if !ok {
@@ -52,6 +53,7 @@ func inner(value []byte) ([]byte, bool) {
 
 // appendText appends text, the inside of a JSON string, decoded.
 func appendText(dst, text []byte) []byte {
+	sized, room := false, 0
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\\')
 		if n < 0 {
@@ -60,7 +62,14 @@ func appendText(dst, text []byte) []byte {
 		if plain := text[:n]; utf8.Valid(plain) {
 			dst = append(dst, plain...)
 		} else {
-			dst = appendValid(dst, plain)
+			if !sized {
+				// Once, and no more than needed: it may be most of a message.
+				room, sized = len(text)/2+4<<10, true
+				if need := len(dst) + len(text) + min(room, 2*invalid(text)); need > cap(dst) {
+					dst = append(make([]byte, 0, need), dst...)
+				}
+			}
+			dst, room = appendValid(dst, plain, room)
 		}
 		if text = text[n:]; len(text) < 2 {
 			break
@@ -88,13 +97,36 @@ func appendText(dst, text []byte) []byte {
 	return dst
 }
 
-// appendValid appends text with U+FFFD for each byte that is not UTF-8.
-func appendValid(dst, text []byte) []byte {
+// appendValid appends text with U+FFFD for each byte that is not UTF-8, or ?
+// where the text has become longer by room for it, and returns what is left of
+// that.
+func appendValid(dst, text []byte, room int) ([]byte, int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
-		dst, text = utf8.AppendRune(dst, r), text[size:]
+		switch {
+		case r != utf8.RuneError || size > 1:
+			dst = append(dst, text[:size]...)
+		case room < len("\uFFFD"):
+			dst = append(dst, '?')
+		default:
+			dst = append(dst, "\uFFFD"...)
+			room -= len("\uFFFD") - 1
+		}
+		text = text[size:]
 	}
-	return dst
+	return dst, room
+}
+
+// invalid counts the bytes of text that are not UTF-8.
+func invalid(text []byte) (n int) {
+	for len(text) > 0 {
+		r, size := utf8.DecodeRune(text)
+		if r == utf8.RuneError && size == 1 {
+			n++
+		}
+		text = text[size:]
+	}
+	return n
 }
 
 // unicodeEscape decodes the \u escape, or the pair of them, that text starts
@@ -139,12 +171,15 @@ func hex4(text []byte) (r rune, ok bool) {
 // takes: in its strings, bytes that are not UTF-8 and lone surrogates become
 // U+FFFD and control characters are escaped; in place of values, NaN and the
 // infinities become null. Everything else keeps its bytes, and a value that needs
-// nothing is returned as it is.
+// nothing is returned as it is. A value that would become half as long again is
+// not worth that: what comes then is one byte for one, ? for what is not UTF-8 and
+// a space for a control character.
 func Repair(value []byte) []byte {
 	if clean(value) && !HasNaN(value) {
 		return value
 	}
-	out := make([]byte, 0, len(value)+len(value)/8)
+	room := len(value)/2 + 4<<10
+	out := make([]byte, 0, len(value)+min(room, growth(value)))
 	for i := 0; i < len(value); {
 		if value[i] != '"' {
 			if n := nan(value[i:]); n > 0 {
@@ -174,12 +209,22 @@ func Repair(value []byte) []byte {
 			case c == '\\':
 				size = min(2, len(text))
 				out = append(out, text[:size]...)
+			case c < ' ' && room < len(`\u0000`):
+				out = append(out, ' ')
 			case c < ' ':
+				room += len(out) + 1
 				out = appendControl(out, c)
+				room -= len(out)
 			default:
 				var r rune
-				r, size = utf8.DecodeRune(text)
-				out = utf8.AppendRune(out, r)
+				if r, size = utf8.DecodeRune(text); r != utf8.RuneError || size > 1 {
+					out = append(out, text[:size]...)
+				} else if room < len("\uFFFD") {
+					out = append(out, '?')
+				} else {
+					out = append(out, "\uFFFD"...)
+					room -= len("\uFFFD") - 1
+				}
 			}
 			text = text[size:]
 		}
@@ -187,6 +232,21 @@ func Repair(value []byte) []byte {
 		i = end
 	}
 	return out
+}
+
+// growth bounds by how much a repaired value is longer, so that it has room at
+// once: several times a large one, as it grows, would be in memory together.
+func growth(value []byte) int {
+	n := (len("\uFFFD") - 1) * invalid(value)
+	for _, c := range value {
+		switch {
+		case c == 'N', c == '\n', c == '\t', c == '\r':
+			n++ // of NaN, or as an escape
+		case c < ' ':
+			n += len(`\u0000`) - 1
+		}
+	}
+	return n
 }
 
 // HasNaN reports whether a value in value, a checked JSON value, is NaN or an

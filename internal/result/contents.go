@@ -15,14 +15,15 @@ import (
 // contents collects what a model gets to see, and the parts.
 type contents struct {
 	limits Limits
-	lent   bool // the bytes of the result are valid only while it is read
+	lent   bool // nothing of the result may be kept, as its bytes are somebody else's or too many
 
 	shown
 	forUser shown // of the parts that are meant only for the user
 
 	parts    []Part
-	number   int // of the parts, so far
-	userOnly int // of them, those meant only for the user
+	number   int  // of the parts, so far
+	userOnly int  // of them, those meant only for the user
+	nan      bool // a value was NaN or an infinity
 
 	// Of the part at hand:
 	at      int    // its index
@@ -154,7 +155,11 @@ func (c *contents) quietly(value []byte) string {
 
 // brief is string for a note, which must not be long.
 func (c *contents) brief(value []byte) string {
-	return text.Start(c.string(value), maxNote)
+	const window = 6*maxNote + len(`""`) // an escape has six bytes
+	if !raw.IsString(value) || len(value) <= window {
+		return text.Start(c.string(value), maxNote)
+	}
+	return text.StartOf(c.string(value[:window]), maxNote, len(value)-len(`""`))
 }
 
 // payloadText is the text of the part at hand: that of a string, the JSON of
@@ -195,6 +200,7 @@ func (c *contents) excerpt(value []byte) string {
 // It copies what is lent.
 func (c *contents) keep(value []byte) []byte {
 	repaired := raw.Repair(value)
+	c.nan = c.nan || raw.HasNaN(value)
 	if c.lent && len(repaired) > 0 && &repaired[0] == &value[0] {
 		return slices.Clone(value)
 	}

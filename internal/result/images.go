@@ -126,7 +126,7 @@ func decodeBase64(value []byte) ([]byte, error) {
 	}
 	in := value[1 : len(value)-1]
 	if bytes.IndexByte(in, '\\') >= 0 {
-		in = raw.AppendString(nil, value)
+		in = raw.AppendString(make([]byte, 0, len(value)), value)
 	}
 	if isDataURI(in) {
 		header, body, ok := bytes.Cut(in, []byte(","))
@@ -135,7 +135,7 @@ func decodeBase64(value []byte) ([]byte, error) {
 		}
 		in = body
 		if bytes.IndexByte(in, '%') >= 0 {
-			unescaped, err := url.PathUnescape(string(in))
+			unescaped, err := url.PathUnescape(text.Bytes(in))
 			if err != nil {
 				return nil, err
 			}

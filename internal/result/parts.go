@@ -13,16 +13,21 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
+// few is a number of parts that is not worth being counted.
+const few = 16
+
 // takeAll takes the parts of the content. Of several contents the last one
 // counts. A string or one object is meant as a list of it.
 func (c *contents) takeAll(content *raw.Cursor) {
 	*c = contents{limits: c.limits, lent: c.lent, shown: shown{texts: c.texts[:0]}, parts: c.parts[:0]}
 	switch content.Kind() {
 	case '[':
-		if !c.lent { // mostly small
-			c.parts = slices.Grow(c.parts, min(count(content.Rest()), maxParts))
-		}
-		for range content.Array() {
+		// Room for the parts is made once; most large results have only few.
+		rest := content.Rest()
+		for i := range content.Array() {
+			if i == 0 && !c.lent || i == few {
+				c.parts = slices.Grow(c.parts, min(count(rest), maxParts))
+			}
 			c.take(readPart(content))
 		}
 	case 'n':
@@ -55,13 +60,20 @@ func (c *contents) take(p part) {
 	c.shown, c.forUser = c.forUser, c.shown
 }
 
+// maxAudience bounds for how many roles a part is: there are two.
+const maxAudience = 8
+
 // begin adds a part with what is the same for all kinds, and reports whether
 // the server means it for the user and not for a model.
 func (c *contents) begin(p *part) (userOnly bool) {
 	c.at, c.payload = len(c.parts), nil
 	c.parts = append(c.parts, Part{Type: c.kind(p.kind), MIMEType: c.quietly(p.mimeType), URI: c.quietly(p.uri)})
 	part := &c.parts[c.at]
+	userOnly = false
 	for role := range raw.Elements(raw.Member(p.annotations, "audience")) {
+		if userOnly = string(role) == `"user"` && (userOnly || part.Audience == nil); len(part.Audience) == maxAudience {
+			continue
+		}
 		switch string(role) {
 		case `"user"`:
 			part.Audience = append(part.Audience, "user")
@@ -72,7 +84,7 @@ func (c *contents) begin(p *part) (userOnly bool) {
 			part.Audience = append(part.Audience, s)
 		}
 	}
-	return len(part.Audience) > 0 && !slices.ContainsFunc(part.Audience, func(s string) bool { return s != "user" })
+	return userOnly
 }
 
 // standardKind is the type of a part as the specification writes it.
@@ -86,7 +98,7 @@ func standardKind(kind string) string {
 			return known
 		}
 	}
-	if raw.Named([]byte(kind), "resourceLink") {
+	if len(kind) < 20 && raw.Named([]byte(kind), "resourceLink") {
 		return "resource_link"
 	}
 	return kind
@@ -111,7 +123,10 @@ func (c *contents) end(texts, images int, whole []byte) {
 	if len(c.texts) > texts && len(c.images) == images {
 		part.Text = c.texts[len(c.texts)-1]
 	}
-	if !c.lent || len(whole) == 0 {
+	switch {
+	case part.Raw != nil:
+		return
+	case !c.lent || len(whole) == 0:
 		part.Raw = raw.Repair(whole)
 		return
 	}
@@ -162,7 +177,9 @@ func (c *contents) add(p part) {
 		if raw.Empty(p.whole) {
 			c.blank++
 		}
-		c.note("unknown content", c.whole(p.whole))
+		json := c.keep(p.whole)
+		c.parts[c.at].Raw = json
+		c.note("unknown content", c.clean(text.Bytes(json)))
 	}
 	c.end(texts, images, p.whole)
 }
@@ -279,7 +296,7 @@ func (c *contents) resources(p part) bool {
 			continue
 		}
 		kind, audience := c.parts[c.at].Type, c.parts[c.at].Audience
-		c.parts = c.parts[:c.at]
+		c.parts = slices.Grow(c.parts[:c.at], min(count(list), maxParts))
 		c.number--
 		for value := range raw.Elements(list) {
 			if c.number++; c.number > maxParts {

@@ -39,12 +39,16 @@ func Refusal(object []byte) string {
 	if lines != nil {
 		e.Data = nil // the lines are what it says
 	}
-	return strings.Join(append([]string{"[error] " + ErrorText(e)}, lines...), "\n")
+	return strings.Join(append([]string{errorText("[error] ", e)}, lines...), "\n")
 }
 
 // ErrorText shows an error that a server answered with.
-func ErrorText(e jsonrpc.Error) string {
+func ErrorText(e jsonrpc.Error) string { return errorText("", e) }
+
+func errorText(start string, e jsonrpc.Error) string {
 	var b strings.Builder
+	b.Grow(len(start) + len(e.Message) + min(len(e.Data), maxNote) + 64) // at once: a message may be large
+	b.WriteString(start)
 	b.WriteString(e.Message)
 	if e.Message == "" {
 		b.WriteString("the server gave no message")

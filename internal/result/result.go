@@ -51,8 +51,12 @@ type Part struct {
 // of millions would need many times the memory of the result.
 const maxParts = 100_000
 
+// large is how long a result is of which no text and no file is kept twice, in
+// bytes. What the transports lend is longer.
+const large = 32 << 10
+
 // Read reads the result of a call of the tool, a JSON value that was checked.
-// Where it is lent, nothing of it is kept; else the Result aliases it.
+// Where it is lent or large, nothing of it is kept; else the Result aliases it.
 //
 //  1. The members are found, in whatever order they come.
 //  2. The parts of the content that a model may see are read, and if they give
@@ -64,7 +68,7 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 	var (
 		r   Result
 		few [4]string
-		c   = contents{limits: limits, lent: lent, shown: shown{texts: few[:0]}}
+		c   = contents{limits: limits, lent: lent || len(result) >= large, shown: shown{texts: few[:0]}}
 		m   = c.members(result)
 	)
 	// Very old servers put the members of the result into another one. It goes
@@ -73,7 +77,7 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 		outer := m
 		m = c.members(m.wrapped)
 		if !m.isError {
-			m.isError, m.failure = outer.isError, outer.failure
+			m.isError, m.failure, m.trouble = outer.isError, outer.failure, outer.trouble
 		}
 	}
 	lacking := m.lacking(tool)
@@ -98,6 +102,7 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 			c.write(c.whole(m.wrapped))
 		case m.unknown != nil:
 			c.note("unknown result", c.whole(m.unknown))
+			m.trouble = nil // it is in there
 			// A client must take a type that it does not know for an error.
 			r.IsError = r.IsError || m.kind != "" && m.kind != "complete"
 		}
@@ -123,6 +128,12 @@ func (c *contents) notes(m *members, lacking string) {
 	if m.failure != nil {
 		c.note("isError", c.whole(m.failure))
 	}
+	if m.trouble != nil {
+		c.note("error", c.whole(m.trouble))
+	}
+	if c.nan {
+		c.note("NaN or an infinity is null here")
+	}
 	if c.userOnly > 0 {
 		c.note("left out " + text.Count(c.userOnly, "part") + " meant only for the user")
 	}
@@ -139,6 +150,7 @@ type members struct {
 	kind                string // resultType
 	isError             bool
 	failure             []byte // isError, if it is something else than true and false
+	trouble             []byte // a member error, which no version of the protocol has
 	unknown             []byte // the result itself, if it has any other member or is not an object
 }
 
@@ -163,7 +175,7 @@ func (c *contents) members(result []byte) (m members) {
 		case raw.Named(name, "structuredContent"):
 			m.structured = value
 		case raw.Named(name, "isError"):
-			m.isError, m.failure = readFlag(value)
+			m.failed(value)
 		case string(name) == "_meta":
 		case raw.Named(name, "toolResult"):
 			m.wrapped = value
@@ -175,11 +187,21 @@ func (c *contents) members(result []byte) (m members) {
 			m.task, m.unknown = value, result
 		case raw.Named(name, "inputRequests"):
 			m.requests, m.unknown = value, result
+		case raw.Named(name, "error") && !raw.Empty(value) && string(value) != `""`:
+			m.isError, m.trouble, m.unknown = true, value, result
 		default:
 			m.unknown = result
 		}
 	}
 	return m
+}
+
+// failed takes a flag. Where a result has several, one is enough: a failure must
+// never read as a success.
+func (m *members) failed(value []byte) {
+	if flag, odd := readFlag(value); flag {
+		m.isError, m.failure = true, odd
+	}
 }
 
 // readFlag reads a boolean as servers write it. Anything else that says

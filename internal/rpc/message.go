@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"strconv"
+	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
@@ -317,8 +319,16 @@ func Cancelled(id int64, reason string) []byte {
 	return append(strconv.AppendInt(append(params, `,"requestId":`...), id, 10), '}')
 }
 
-// ParseError reads a JSON-RPC error object leniently: codes that are strings,
-// a message that is none, an error that is a bare string.
+// Data of an error that is longer than maxErrorData, in bytes, is nothing to read
+// for a program; its start is kept for people.
+const (
+	maxErrorData  = 64 << 10
+	keptErrorData = 1 << 10
+)
+
+// ParseError reads a JSON-RPC error object leniently: codes that are strings, a
+// message that is not one, an error that is a bare string. Data that is long is
+// a string with the start of it.
 func ParseError(object []byte) jsonrpc.Error {
 	var e jsonrpc.Error
 	if s, ok := raw.String(object); ok {
@@ -333,6 +343,10 @@ func ParseError(object []byte) jsonrpc.Error {
 		e.Message = string(raw.Repair(message))
 	}
 	if data := raw.Member(object, "data"); !raw.Null(data) {
+		if n := len(data); n > maxErrorData {
+			start := strings.ToValidUTF8(string(data[:keptErrorData]), "")
+			data = raw.AppendQuote(nil, fmt.Sprintf("%s… (%d bytes)", start, n))
+		}
 		e.Data = json.RawMessage(bytes.Clone(raw.Repair(data)))
 	}
 	if e.Message == "" && e.Code == 0 && e.Data == nil {

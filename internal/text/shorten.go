@@ -39,12 +39,21 @@ func Start(s string, limit int) string {
 	if len(s) <= limit {
 		return s
 	}
-	return fmt.Sprintf("%s… (%d bytes)", start(s, limit), len(s))
+	return StartOf(s, limit, len(s))
+}
+
+// StartOf is Start for a text of which s is the start, longer than limit, and
+// size the length.
+func StartOf(s string, limit, size int) string {
+	return fmt.Sprintf("%s… (%d bytes)", start(s, min(limit, len(s))), size)
 }
 
 // start returns at most n bytes of the start of s. Half a flag would be hidden
 // text, so none is cut.
 func start(s string, n int) string {
+	if n == len(s) {
+		return s
+	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
 		n--
 	}

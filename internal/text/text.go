@@ -80,31 +80,24 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 		return "", 0, false
 	}
 	in := value[1 : len(value)-1]
+	out := uncleared(len(in))
 	if bytes.IndexByte(in, '\\') < 0 {
 		// Each block is copied while it is in the cache.
 		const block = 8 << 10
-		var out strings.Builder
-		out.Grow(len(in))
-		for out.Len() < len(in) {
-			next := in[out.Len():min(out.Len()+block, len(in))]
-			if !printable(next) {
-				break
-			}
-			out.Write(next)
+		for len(in) > 0 && printable(in[:min(block, len(in))]) {
+			out, in = append(out, in[:min(block, len(in))]...), in[min(block, len(in)):]
 		}
-		n := out.Len()
-		if n == len(in) {
-			return out.String(), 0, true
+		n := len(out)
+		if len(in) == 0 {
+			return Bytes(out), 0, true
 		}
-		if utf8.Valid(in[n:]) {
-			out.Write(in[n:])
-			clean, hidden = remove(out.String(), n, forFile)
+		if utf8.Valid(in) {
+			clean, hidden = remove(Bytes(append(out, in...)), n, forFile)
 			return clean, hidden, true
 		}
 	}
 	// Lines of ASCII, as most texts are, are decoded here. The rest of any
 	// other text takes two looks.
-	out := uncleared(len(in))
 	for len(in) > 0 {
 		n := bytes.IndexByte(in, '\\')
 		if n < 0 {
@@ -133,7 +126,7 @@ func Decode(value []byte) (clean string, hidden int, ok bool) {
 	if len(in) > 0 {
 		out = raw.AppendText(out, in)
 	}
-	clean, hidden = remove(unsafe.String(unsafe.SliceData(out), len(out)), n, forFile)
+	clean, hidden = remove(Bytes(out), n, forFile)
 	return clean, hidden, true
 }
 
@@ -183,9 +176,23 @@ func simpleEscape(s []byte) int {
 func valid(s string, m mode) (string, int) {
 	i := plain(s)
 	if i < len(s) && !utf8.ValidString(s[i:]) {
-		s = string([]rune(s)) // U+FFFD for each byte that is not UTF-8
+		s = replaced(s)
 	}
 	return remove(s, i, m)
+}
+
+// replaced returns s with U+FFFD for each byte that is not UTF-8.
+func replaced(s string) string {
+	n := 0
+	for _, r := range s {
+		n += utf8.RuneLen(r)
+	}
+	var b strings.Builder
+	b.Grow(n)
+	for _, r := range s {
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // remove cleans s, which is valid and plain up to s[i].
