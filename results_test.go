@@ -5,9 +5,12 @@ package mcp_test
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"image"
+	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
@@ -23,6 +26,7 @@ import (
 
 	"github.com/seed94b59a13/mcp"
 	"github.com/seed94b59a13/mcp/internal/mcptest"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 func init() { servers["answers"] = answersServer }
@@ -364,6 +368,144 @@ func TestImageResults(t *testing.T) {
 		one("a URI beside data that is not there", `{"type":"image","uri":"x:/a","data":null}`, content("[image not shown (it is not fetched): x:/a]")),
 		one("a URL beside data", `{"type":"image","url":"https://e.test/a.png","data":"`+png64+`"}`, pictures("", pngHead)),
 	})
+}
+
+// TestFailuresInOtherNames has results of servers that write names in another
+// case. A failure must never read as a success.
+func TestFailuresInOtherNames(t *testing.T) {
+	cases := []resultCase{
+		{"two flags", `{"content":["a"],"isError":true,"is_error":false}`, failure("a")},
+		{"two flags of one name", `{"content":["a"],"isError":true,"isError":false}`, failure("a")},
+		{"one that is odd", `{"content":["a"],"is_error":"disk full"}`, failure("a\n[isError: disk full]")},
+		{"a success", `{"content":["a"],"is_error":false,"IsError":0}`, content("a")},
+		{"PascalCase", `{"Content":[{"Type":"text","Text":"a"}],"StructuredContent":{"B":1},"IsError":true}`,
+			mcp.ToolResult{Content: "a", IsError: true, Structured: json.RawMessage(`{"B":1}`)}},
+		{"snake_case", `{"content":[],"structured_content":{"b":1},"is_error":"True"}`,
+			mcp.ToolResult{Content: `{"b":1}`, IsError: true, Structured: json.RawMessage(`{"b":1}`)}},
+		{"an image", `{"CONTENT":[{"type":"Image","mime_type":"image/png","Data":"` + png64 + `"}]}`, pictures("", pngHead)},
+		{"a type of result", `{"result_type":"new","thing":1}`, failure(`[unknown result: {"result_type":"new","thing":1}]`)},
+		{"a wrapped one", `{"tool_result":{"content":["a"]},"is_error":1}`, failure("a")},
+		{"a flag within", `{"toolResult":{"content":["a"],"IsError":true},"isError":false}`, failure("a")},
+
+		{"a member error", `{"error":"disk full"}`, failure(`[unknown result: {"error":"disk full"}]`)},
+		{"a member error that is an object", `{"Error":{"code":-32000,"message":"m"}}`, failure(`[unknown result: {"Error":{"code":-32000,"message":"m"}}]`)},
+		{"a member error beside content", `{"content":["a"],"error":{"code":1},"isError":false}`, failure("a\n[error: {\"code\":1}]")},
+		{"a member error beside structured content", `{"structuredContent":1,"error":"e"}`, mcp.ToolResult{Content: "1\n[error: e]", IsError: true, Structured: json.RawMessage("1")}},
+	}
+	for _, none := range []string{"null", "false", `""`, "{}", "[]"} {
+		cases = append(cases, resultCase{"no error: " + none, `{"content":["a"],"error":` + none + `}`, content("a")})
+	}
+	for _, name := range []string{"isError", "is_error", "IsError", "iserror", "IS_ERROR", "is-error"} {
+		cases = append(cases, resultCase{name, `{"content":["a"],"` + name + `":true}`, failure("a")})
+	}
+	testResults(t, nil, cases)
+}
+
+// TestNaNResults is a number that JSON does not have: it costs only itself.
+func TestNaNResults(t *testing.T) {
+	note := "\n[NaN or an infinity is null here]"
+	testResults(t, nil, []resultCase{
+		{"structured content", `{"structuredContent":{"a":NaN,"b":[1,-Infinity,Infinity],"c":"NaN"}}`,
+			structured(`{"a":null,"b":[1,null,null],"c":"NaN"}`+note, `{"a":null,"b":[1,null,null],"c":"NaN"}`)},
+		{"beside a text", `{"content":["mean: NaN"],"structuredContent":{"mean":NaN}}`, structured("mean: NaN"+note, `{"mean":null}`)},
+		{"an unknown part", ofParts(`{"type":"row","x":NaN}`, `"a"`), content(`[unknown content: {"type":"row","x":null}]` + "\na" + note)},
+		{"a text that is a value", ofParts(`{"type":"text","text":NaN}`), content("null" + note)},
+		{"another result", `{"rows":[Infinity]}`, content(`[unknown result: {"rows":[null]}]` + note)},
+		{"metadata", `{"content":["a"],"_meta":{"t":NaN}}`, content("a")},
+		{"a text alone", `{"content":["NaN"]}`, content("NaN")},
+	})
+}
+
+// TestUnknownIsWhole has what is shown as it is, however long, unless the caller
+// has a cap.
+func TestUnknownIsWhole(t *testing.T) {
+	rows := "[" + strings.Repeat(`{"name":"é","n":1},`, 5000) + "0]"
+	quoted, err := json.Marshal(rows)
+	require.NoError(t, err)
+	cases := func(want func(string) mcp.ToolResult) []resultCase {
+		return []resultCase{
+			{"an unknown kind", ofParts(`{"type":"table","rows":` + rows + `}`), want(`[unknown content: {"type":"table","rows":` + rows + `}]`)},
+			{"a kind with a text", ofParts(`{"type":"html","text":` + string(quoted) + `}`), want(`[unknown content "html": ` + rows + `]`)},
+			{"no kind", ofParts(`{"rows":` + rows + `}`), want(`[unknown content: {"rows":` + rows + `}]`)},
+			{"a list in a list", ofParts(rows), want(`[unknown content: ` + rows + `]`)},
+			{"a text without text", ofParts(`{"type":"text","rows":` + rows + `}`), want(`[text without text: {"type":"text","rows":` + rows + `}]`)},
+			{"a resource", ofParts(`{"type":"resource","resource":{"rows":` + rows + `}}`), want(`[resource without content: {"type":"resource","resource":{"rows":` + rows + `}}]`)},
+			{"another result", `{"rows":` + rows + `}`, want(`[unknown result: {"rows":` + rows + `}]`)},
+			{"a list", rows, want(`[unknown result: ` + rows + `]`)},
+			{"a text", string(quoted), want(`[unknown result: ` + rows + `]`)},
+			{"an old wrapper", `{"toolResult":` + rows + `}`, want(rows)},
+		}
+	}
+	testResults(t, nil, cases(content))
+	testResults(t, func(s *mcp.Server) { s.MaxOutput = 1000 }, cases(func(s string) mcp.ToolResult { return content(text.Middle(s, 1000)) }))
+}
+
+// TestImageHeaders has images that no provider takes: one of them fails every
+// later turn of a conversation.
+func TestImageHeaders(t *testing.T) {
+	sized := func(encode func(io.Writer, image.Image) error, width, height int) string {
+		var b strings.Builder
+		require.NoError(t, encode(&b, image.NewGray(image.Rect(0, 0, width, height))))
+		return b.String()
+	}
+	toJPEG := func(w io.Writer, m image.Image) error { return jpeg.Encode(w, m, nil) }
+	toGIF := func(w io.Writer, m image.Image) error { return gif.Encode(w, m, nil) }
+	webp := func(chunk, body string) string { return "RIFF\x1a\x00\x00\x00WEBP" + chunk + "\x0a\x00\x00\x00" + body }
+	ihdr := func(width, height uint32) string {
+		data := []byte("IHDR\x00\x00\x00\x00\x00\x00\x00\x00\x08\x00\x00\x00\x00")
+		binary.BigEndian.PutUint32(data[4:], width)
+		binary.BigEndian.PutUint32(data[8:], height)
+		return "\x89PNG\r\n\x1a\n\x00\x00\x00\x0d" + string(binary.BigEndian.AppendUint32(data, crc32.ChecksumIEEE(data)))
+	}
+	var cases []resultCase
+	for name, data := range map[string]string{
+		"png signature":            "\x89PNG\r\n\x1a\n",
+		"png and zeros":            "\x89PNG\r\n\x1a\n" + strings.Repeat("\x00", 2000),
+		"png of 0 by 0":            ihdr(0, 0),
+		"png of 1 by 0":            ihdr(1, 0),
+		"png with a wrong sum":     strings.Replace(ihdr(1, 1), "\x08\x00\x00\x00\x00", "\x08\x02\x00\x00\x00", 1),
+		"jpeg start":               "\xff\xd8\xff",
+		"jpeg and zeros":           "\xff\xd8\xff\xe0" + strings.Repeat("\x00", 2000),
+		"jpeg without a frame":     "\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00\xff\xd9",
+		"gif signature":            "GIF89a",
+		"gif of 0 by 0":            "GIF89a" + strings.Repeat("\x00", 100),
+		"gif of 0 by 1":            "GIF87a\x00\x00\x01\x00\x00\x00\x00",
+		"webp signature":           "RIFF\x04\x00\x00\x00WEBP",
+		"webp and zeros":           webp("VP8 ", strings.Repeat("\x00", 2000)),
+		"webp of 0 by 0":           webp("VP8 ", "\x10\x00\x00\x9d\x01\x2a\x00\x00\x00\x00"),
+		"webp lossless, and zeros": webp("VP8L", strings.Repeat("\x00", 10)),
+		"webp of an unknown chunk": webp("VP9 ", strings.Repeat("\x01", 10)),
+	} {
+		kind, _, _ := strings.Cut(name, " ")
+		part := image64("image/png", data)
+		cases = append(cases,
+			resultCase{name, ofParts(part), content(fmt.Sprintf("[image not shown (broken header): image/%s, %d bytes]", kind, len(data)))},
+			resultCase{name + " in a resource", ofParts(`{"type":"resource","resource":{"blob":"` + base64.StdEncoding.EncodeToString([]byte(data)) + `"}}`),
+				content(fmt.Sprintf("[image not shown (broken header): image/%s, %d bytes]", kind, len(data)))})
+	}
+	for name, data := range map[string]string{
+		"png 9000 by 20":     sized(png.Encode, 9000, 20),
+		"png 20 by 8001":     sized(png.Encode, 20, 8001),
+		"jpeg 8001 by 1":     sized(toJPEG, 8001, 1),
+		"gif 1 by 9000":      sized(toGIF, 1, 9000),
+		"webp 16383 by 1":    webp("VP8 ", "\x10\x00\x00\x9d\x01\x2a\xff\x3f\x01\x00"),
+		"webp 16384 by 1":    webp("VP8L", "\x2f\xff\x3f\x00\x00\x00\x00\x00\x00\x00"),
+		"webp 1 by 16777216": webp("VP8X", "\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff"),
+	} {
+		kind, size, _ := strings.Cut(name, " ")
+		cases = append(cases, resultCase{name, ofParts(image64("", data), `"a"`),
+			content(fmt.Sprintf("[image left out (more than 8000 pixels on a side): image/%s, %s, %d bytes]\na", kind, size, len(data)))})
+	}
+	for name, data := range map[string]string{
+		"png 8000 by 1": sized(png.Encode, 8000, 1), "jpeg": sized(toJPEG, 8, 8000), "gif": sized(toGIF, 8000, 8),
+		"webp": webp("VP8 ", "\x10\x00\x00\x9d\x01\x2a\x40\x1f\x40\x1f"), "webp lossless": webp("VP8L", "\x2f\x00\x00\x00\x00\x00\x00\x00\x00\x00"),
+		"webp extended": webp("VP8X", "\x00\x00\x00\x00\x3f\x1f\x00\x00\x00\x00"),
+	} {
+		cases = append(cases, resultCase{name, ofParts(image64("", data)), pictures("", data)})
+	}
+	testResults(t, nil, cases)
+	r := asker(t, nil)(t, answer{Result: []byte(ofParts(image64("", "GIF89a")))})
+	assert.Equal(t, "GIF89a", string(r.Parts[0].Data), "a program may still want it")
 }
 
 func TestImageLimits(t *testing.T) {

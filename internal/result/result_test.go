@@ -28,7 +28,7 @@ func TestManyParts(t *testing.T) {
 // TestAmplification proves that no message takes more than three times its own
 // memory to be read, whatever is in it.
 func TestAmplification(t *testing.T) {
-	const size = 8 << 20
+	const size = 2 << 20
 	const most = 3*size + 1<<20 // the fixed costs are small
 	many := func(start, unit, end string) []byte {
 		return []byte(start + strings.Repeat(unit, (size-len(start)-len(end))/len(unit)) + end)
