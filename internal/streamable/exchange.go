@@ -145,7 +145,9 @@ func (c *Conn) header(method string, s session, r *request) http.Header {
 		set("Accept", "application/json, text/event-stream")
 	case http.MethodGet:
 		set("Accept", "text/event-stream")
-		set("Last-Event-Id", r.after)
+		if r.after != "" {
+			set("Last-Event-Id", r.after)
+		}
 	}
 	if s.id != "" {
 		set(sessionHeader, s.id)
@@ -187,6 +189,7 @@ func HeaderValue(s string) string {
 // exchange sends the request of a call until the call has its answer. It is sent
 // again only where the server has certainly refused it before it acted on it.
 func (c *Conn) exchange(ctx context.Context, r *request) error {
+	defer c.listen(r)()
 	s := c.before(r)
 	if s.doubt != nil && r.method != methodPing {
 		var err error

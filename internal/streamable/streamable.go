@@ -2,8 +2,9 @@
 // servers, gateways and proxies answer.
 //
 // [Conn.Do] does the whole exchange of a call, a request and its answer, and
-// whatever goes wrong in between is the error of that call. There is no stream
-// besides those of the calls, so nothing runs while no call does.
+// whatever goes wrong in between is the error of that call. The stream besides
+// those of the calls is open only while a call waits for what may come on it, so
+// nothing runs while no call does.
 package streamable
 
 import (
@@ -101,6 +102,7 @@ type Conn struct {
 	stopped     bool
 	conns       map[*conn]struct{} // that are open; nil in the end
 	session     session
+	listener    listener
 	lost        bool     // the server has forgotten the session
 	renewal     *renewal // under way
 	next        string   // the session id that the renewal has got
@@ -251,7 +253,7 @@ func (c *Conn) notify(ctx context.Context, s session, r *request) {
 	}()
 }
 
-// reply sends the answer to what the server asked while it worked on r. A server
+// reply sends the answer to what the server asked while it worked on r, if that is known. A server
 // that asks without taking the answers gets no more of them, unless the reply is
 // one to wait with.
 func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait bool) {
@@ -280,7 +282,7 @@ func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait boo
 		defer c.leave(inner)
 		err := c.tellOnce(ctx, s, inner)
 		<-c.replies
-		if err != nil && asked != methodPing {
+		if err != nil && asked != methodPing && r != nil {
 			c.mind(ctx, r, fmt.Errorf("the server does not take the answer to its own request %s: %w", c.line(asked), err))
 		}
 	}()

@@ -1,0 +1,168 @@
+package streamable
+
+// This file listens to the stream that belongs to no request ("Listening for
+// messages from the server"). Some servers send the progress of calls on it, and
+// what they ask during one. It is open only while a call waits that wants to know,
+// and not for a call that is over soon.
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/seed94b59a13/mcp/internal/protocol"
+	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/rpc"
+)
+
+const (
+	// listenAfter is how long a call takes before the stream is opened for it.
+	// Most are over by then.
+	listenAfter = 150 * time.Millisecond
+	// maxListens bounds the attempts in one session that brought no message. A
+	// server that has no such stream says so to the first.
+	maxListens = 5
+	firstPause = 100 * time.Millisecond
+)
+
+// A listener is what a Conn knows of that stream. It is guarded by Conn.mu.
+type listener struct {
+	session session            // that it is, or was, open in
+	calls   int                // that wait for what comes on it
+	stop    context.CancelFunc // ends it; nil while it is not open
+	vain    int                // attempts that brought nothing
+}
+
+// A listening is what one call wants of it. It is guarded by Conn.mu.
+type listening struct{ began, over bool }
+
+// listen opens the stream for a call, unless that is over before. done must be
+// called when it is.
+func (c *Conn) listen(r *request) (done func()) {
+	if r.call.Progress == nil {
+		return func() {}
+	}
+	var wanted listening
+	timer := time.AfterFunc(listenAfter, func() { c.beginListening(&wanted) })
+	return func() {
+		timer.Stop()
+		c.endListening(&wanted)
+	}
+}
+
+func (c *Conn) beginListening(wanted *listening) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, l := c.session, &c.listener
+	if wanted.over || c.stopped || s.id == "" || s.version >= protocol.Stateless {
+		return
+	}
+	wanted.began = true
+	l.calls++
+	if l.session.generation != s.generation || l.session.id != s.id {
+		if l.stop != nil {
+			l.stop()
+		}
+		*l = listener{session: s, calls: l.calls}
+	}
+	if l.stop != nil || l.vain >= maxListens {
+		return
+	}
+	inner := &request{}
+	ctx := c.run(c.values, inner)
+	l.stop = inner.cancel
+	go c.hearOut(ctx, s, inner) // ends with the last call that wants it, and with the connection
+}
+
+func (c *Conn) endListening(wanted *listening) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wanted.over = true
+	if !wanted.began {
+		return
+	}
+	l := &c.listener
+	if l.calls--; l.calls == 0 && l.stop != nil {
+		l.stop()
+		l.stop = nil
+	}
+}
+
+// hearOut reads the stream, again where it ends, as long as that brings anything.
+func (c *Conn) hearOut(ctx context.Context, s session, r *request) {
+	defer c.leave(r)
+	e := newEvents(&c.buffers, c.Limit)
+	defer e.free()
+	for pause := firstPause; ; pause = min(2*pause, lastWait) {
+		resp, err := c.send(ctx, http.MethodGet, s, r)
+		none := false
+		if err == nil {
+			if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
+				e.read(resp.Body)
+				if c.hearAll(s, e) {
+					pause = firstPause
+					c.tried(s, 0)
+				}
+			} else {
+				// 409 means that an earlier one is still open there.
+				none = resp.StatusCode != http.StatusConflict && resp.StatusCode < 500
+			}
+			resp.Body.Close()
+			r.after = e.lastID
+		}
+		switch {
+		case ctx.Err() != nil:
+			return
+		case none:
+			c.tried(s, maxListens)
+			return
+		case c.tried(s, 1) >= maxListens, !sleep(ctx, min(max(pause, e.retry), maxWait)):
+			return
+		}
+	}
+}
+
+// tried counts attempts that brought nothing, with none for one that did, and
+// returns how many there were.
+func (c *Conn) tried(s session, more int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &c.listener
+	if l.session.generation != s.generation {
+		return maxListens
+	}
+	if l.vain += more; more == 0 {
+		l.vain = 0
+	}
+	return l.vain
+}
+
+// hearAll takes what comes on the stream until it ends, and reports whether
+// there was anything.
+func (c *Conn) hearAll(s session, e *events) (any bool) {
+	for {
+		data, err := e.next()
+		if err != nil {
+			return any
+		}
+		for m, skipped := range rpc.Messages(data) {
+			if skipped == nil {
+				any = true
+				c.hear(s, m)
+			}
+		}
+	}
+}
+
+// hear takes one message that belongs to no request, or does not say to which.
+func (c *Conn) hear(s session, m rpc.Message) {
+	id, ok := raw.Whole(m.ID)
+	if m.Method == "" && (!ok || id == 0) || c.Pending.Asks(m, nil, func(reply []byte) { c.reply(s, nil, m.Method, reply, true) }) {
+		return
+	}
+	reply, _ := c.Pending.Receive(m, nil)
+	c.reply(s, nil, m.Method, reply, false)
+	if m.Method == "" { // against the specification, but it is an answer
+		c.answered(id)
+	}
+}
