@@ -52,8 +52,12 @@ type Process struct {
 }
 
 const (
-	// deathTime bounds the wait for killed processes to be gone.
-	deathTime = time.Second
+	// deathTime bounds the wait for killed processes to be gone. They die at
+	// once, but each has to run for that: on a machine with ten times as much
+	// to do as it can, a thousand of them take seconds.
+	deathTime = 5 * time.Second
+	// warnTime is how long a killed server may live before that is a warning.
+	warnTime = time.Second
 	// groupTime bounds the wait for dead processes to be reaped. One whose new
 	// parent does not care for it, as in a container with a poor init, stays
 	// there as a zombie for ever.
@@ -285,7 +289,7 @@ func (p *Process) hasID() bool { return !p.reaped || errors.Is(syscall.Kill(p.pi
 func (p *Process) Warnings() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.exited && !p.killedAt.IsZero() && time.Since(p.killedAt) > deathTime {
+	if !p.exited && !p.killedAt.IsZero() && time.Since(p.killedAt) > warnTime {
 		return []string{leftWarning([]int{p.pid}, p.failed)}
 	}
 	return p.warnings

@@ -16,6 +16,8 @@ const (
 	// lookTime is how long a look begins anew when it has found something. What
 	// it misses is found by the next.
 	lookTime = 250 * time.Millisecond
+	// growTime bounds one look at a tree that grows while it is looked at.
+	growTime = time.Second
 	// stopTime bounds the wait for all processes of a tree to stand still. One
 	// that has just started another with vfork stands still only later.
 	stopTime = 50 * time.Millisecond
@@ -117,13 +119,16 @@ func (t *tree) kill(session bool) {
 }
 
 // left forgets what is gone and reaps what this process has inherited. It
-// returns how many live, and how many are dead but not reaped by their parents.
+// returns how many are about to die, and how many are dead but not reaped by
+// their parents.
 func (t *tree) left() (alive, dead int) {
 	keeps := func(m *member) bool {
 		s, err := t.stat(m.pid)
 		switch {
 		case err == nil && s.start != m.start || isGone(err):
 			return false
+		case err == nil && !s.exited() && m.failed == unix.EPERM:
+			return true // it belongs to another user, so waiting does not help
 		case err != nil || !s.exited():
 			alive++
 			return true
@@ -189,7 +194,7 @@ func (t *tree) look(stop, session bool) {
 			}
 		}
 		t.bySession(session, add)
-		for i := -1; i < len(t.members) && time.Since(start) < deathTime; i++ { // the members grow
+		for i := -1; i < len(t.members) && time.Since(start) < growTime; i++ {
 			parent := &member{pid: t.leader}
 			if i >= 0 {
 				parent = t.members[i]

@@ -29,8 +29,8 @@ func (*tree) isEmpty() bool { return false }
 // kill looks for the processes of the tree, stops each and then kills them.
 func (*tree) kill(session bool) {}
 
-// left reaps what this process has inherited, and returns how many live, and
-// how many are dead but not reaped.
+// left reaps what this process has inherited, and returns how many are about to
+// die, and how many are dead but not reaped.
 func (*tree) left() (alive, dead int) { return 0, 0 }
 
 // warnings tell what could not be ended.
