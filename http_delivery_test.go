@@ -487,13 +487,11 @@ func TestHTTPServersThatDoNotAnswer(t *testing.T) {
 			mcptest.NoLeaks(t)
 			ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 			defer cancel()
-			start := time.Now()
-			_, err := mcp.Connect(ctx, server)
+			_, err := mcp.Connect(ctx, server) // which would wait for ever
 			assert.Error(t, err)
 			if test.name == "a header that never ends" {
 				return // net/http gives up before the context does
 			}
-			assert.Less(t, time.Since(start), 2*time.Second)
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}

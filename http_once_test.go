@@ -60,6 +60,8 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 		{"401, the call's id", 401, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
 		{"429, the call's id", 429, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
 		{"503, the call's id", 503, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
+		{"307, the call's id", 307, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
+		{"302, the call's id", 302, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
 		{"500, the call's id", 500, "text/plain", `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
 	} {
 		for _, stateful := range []bool{true, false} {
@@ -71,6 +73,9 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 				h.stateful = stateful
 				c := connect(t, h.server())
 				h.now("tools/call", func(a *asking) {
+					if test.status/100 == 3 {
+						a.w.Header().Set("Location", "/elsewhere")
+					}
 					a.status(test.status, test.contentType, strings.ReplaceAll(test.body, "$ID", string(a.ID)))
 				})
 				got, err := call(t, c, `{}`)
@@ -170,4 +175,19 @@ func TestHTTPSessionInDoubt(t *testing.T) {
 		assert.Equal(t, 1, h.seen("initialize"))
 		assert.Equal(t, 3, h.seen("ping"))
 	})
+}
+
+// An Authorizer is not asked about a refusal that is the answer to the call.
+func TestHTTPToolsRunOnceWithAnAuthorizer(t *testing.T) {
+	h := newWeb(t)
+	h.on["tools/call"] = func(a *asking) {
+		a.w.Header().Set("WWW-Authenticate", "Bearer")
+		a.status(401, "application/json", `{"jsonrpc":"2.0","id":`+string(a.ID)+`,"error":{"code":-32000,"message":"the customer is not logged in"}}`)
+	}
+	server := h.server()
+	server.Auth = authorizer{refused: func(*http.Response) (bool, error) { return true, nil }}
+	result, err := call(t, connect(t, server), `{}`)
+	require.NoError(t, err)
+	assert.Equal(t, "[error] the customer is not logged in (code -32000)", result.Content)
+	assert.Equal(t, 1, h.seen("tools/call"))
 }

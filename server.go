@@ -138,7 +138,10 @@ type Server struct {
 	// of the server; 0 means that only the context of a call bounds it. When it
 	// is over the server is told that the call is cancelled, and the Handler's
 	// error wraps os.ErrDeadlineExceeded. It bounds silence, not the whole: a
-	// server that reports progress for ever is bounded by the context.
+	// server that reports progress for ever is bounded by the context. Over
+	// HTTP a report counts whatever its token, if it comes in the answer to the
+	// call, and from 150 milliseconds on also one with the call's token that
+	// comes on the stream besides (GET).
 	CallTimeout time.Duration
 	// MaxOutput caps the bytes of ToolResult.Content, notes included; 0 means
 	// no cap. Of a longer text the start and the end are kept, with a note

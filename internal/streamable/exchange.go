@@ -86,7 +86,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 				continue
 			}
 		}
-		if resp.StatusCode < 300 || resp.StatusCode > 399 {
+		if resp.StatusCode < 300 || resp.StatusCode > 399 || r.method == methodCallTool && c.buffer(r, resp) {
 			return resp, nil
 		}
 		if target, err = c.redirect(target, resp); err == nil && redirects == maxRedirects {
