@@ -12,8 +12,10 @@
 //  2. The root has no other schema in place: allOf is merged, anyOf and oneOf
 //     become the union of their properties and the intersection of what they
 //     require; not, if, dependentSchemas, enum and const become clauses.
-//  3. Local references are inlined, recursive ones until they repeat; what is
-//     beyond the size bound becomes generic. Others are unconstrained.
+//  3. Local references are inlined. In a recursion each schema is written out
+//     once along the way, or beside it where that is further up; what repeats
+//     it, and what is beyond the size bound, becomes generic. Other references
+//     are unconstrained.
 //  4. Schemas nest at most 10 levels, the root counted. A level is a part of
 //     the value: a property, an item. Below, and past 8 schemas in place within
 //     one another, they become generic.
@@ -233,6 +235,7 @@ func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error
 		w.left = maxGrowth/2*size + maxExtra/2
 	}
 	if p.seen&references != 0 {
+		w.doc.refersTo(resolved{n, n})
 		w.active = append(w.active, n)
 		n = w.expand(n, n, 1, 0)
 		n.drop(w.doc.holders)

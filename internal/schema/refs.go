@@ -27,6 +27,10 @@ type document struct {
 	// places has the members of large objects by name, for pointers into them.
 	places map[*node]map[string]int
 
+	// inside has what the references inside of targets lead to.
+	inside map[*node][]resolved
+	cycles map[*node]int // see [document.cycleOf]; nil before it is asked
+
 	// holders are unknown members of the root that references lead into, as
 	// those of OpenAPI do into components.
 	holders map[string]bool
@@ -257,13 +261,14 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 	case target == nil:
 		out.widened = true
 		return out
-	case slices.Contains(w.active, target):
+	case slices.Contains(w.active, target), w.beside(target):
 		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, "Its structure repeats that of "+refName(ref)+".")
 	case w.left <= 0 || len(w.active) >= maxChain:
 		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, clauseDeep)
 	default:
+		w.doc.refersTo(resolved{target, targetBase})
 		w.active = append(w.active, target)
 		expanded := w.expand(target, targetBase, level, inPlace)
 		w.active = w.active[:len(w.active)-1]
@@ -271,6 +276,99 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 	}
 	w.flush(out)
 	return out
+}
+
+// beside reports whether the structure of a target, which is part of a recursion,
+// is written out further up, beside the one that is being expanded. Without that
+// each way through the recursion would be written out.
+func (w *rewriter) beside(target *node) bool {
+	last := w.active[len(w.active)-1]
+	for _, above := range w.active[:len(w.active)-1] {
+		if slices.ContainsFunc(w.doc.inside[above], func(r resolved) bool { return r.target == target }) {
+			return w.doc.cycleOf(target) == w.doc.cycleOf(last)
+		}
+	}
+	return false
+}
+
+// refersTo returns what the references inside a schema lead to, not counting
+// those in what they lead to.
+func (d *document) refersTo(from resolved) []resolved {
+	if found, ok := d.inside[from.target]; ok {
+		return found
+	}
+	var found []resolved
+	for open := []resolved{from}; len(open) > 0; {
+		n, base := open[len(open)-1].target, open[len(open)-1].base
+		open = open[:len(open)-1]
+		if d.step(1 + len(n.members)); !n.is('{') {
+			continue
+		}
+		base = baseOf(n, base)
+		if ref, ok := reference(n); ok {
+			if target, targetBase := d.find(ref, base); target != nil {
+				d.room(16)
+				found = append(found, resolved{target, targetBase})
+			}
+		}
+		for _, sub := range n.schemas {
+			d.room(16)
+			open = append(open, resolved{sub.value, base})
+		}
+	}
+	if d.inside == nil {
+		d.inside = map[*node][]resolved{}
+	}
+	d.room(64)
+	d.inside[from.target] = found
+	return found
+}
+
+// cycleOf numbers what leads to itself and to one another by references, in one
+// pass over all that references lead to (Tarjan's, without its recursion).
+func (d *document) cycleOf(target *node) int {
+	if d.cycles != nil {
+		return d.cycles[target]
+	}
+	d.cycles = map[*node]int{}
+	type visit struct {
+		at   resolved
+		next int // of the references inside
+	}
+	order, low := map[*node]int{}, map[*node]int{}
+	var open []*node // those whose cycle is not known yet
+	for path := []visit{{at: resolved{d.root, d.root}}}; len(path) > 0; {
+		v := &path[len(path)-1]
+		n, inside := v.at.target, d.refersTo(v.at)
+		d.step(16)
+		if order[n] == 0 {
+			d.room(256)
+			order[n] = len(order) + 1
+			low[n] = order[n]
+			open = append(open, n)
+		}
+		if v.next < len(inside) {
+			r := inside[v.next]
+			v.next++
+			if order[r.target] == 0 {
+				path = append(path, visit{at: r})
+			} else if d.cycles[r.target] == 0 {
+				low[n] = min(low[n], order[r.target])
+			}
+			continue
+		}
+		if path = path[:len(path)-1]; len(path) > 0 {
+			up := path[len(path)-1].at.target
+			low[up] = min(low[up], low[n])
+		}
+		for done := low[n] < order[n]; !done; {
+			last := open[len(open)-1]
+			open = open[:len(open)-1]
+			d.cycles[last] = order[n]
+			done = last == n
+		}
+	}
+	return d.cycles[target]
 }
 
 func refName(ref string) string {
@@ -308,6 +406,7 @@ func (w *rewriter) expandIn(m member, base *node, level, inPlace int) *node {
 func (w *rewriter) generic(n, base *node) *node {
 	out := w.object()
 	out.widened = true
+	w.left -= len(clauseDeep)
 	for range maxChain { // the type may be behind more references
 		w.step(len(n.members))
 		ref, ok := reference(n)
