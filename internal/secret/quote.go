@@ -141,6 +141,9 @@ func window(limit int) int { return 4*limit + 512 }
 // clean returns the printable characters of s. White space becomes one space
 // each time, or stays where lines are to stay.
 func clean(s string, lines bool) string {
+	if strings.ContainsAny(s, "\r\v\f") { // between two words, often
+		s = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\v", " ", "\f", " ").Replace(s)
+	}
 	s = text.Bare(s)
 	var b strings.Builder
 	b.Grow(len(s))
@@ -150,7 +153,7 @@ func clean(s string, lines bool) string {
 		case lines && (r == '\n' || r == '\t'):
 			b.WriteRune(r)
 		case unicode.IsSpace(r):
-			if space = !lines; lines && r != '\r' {
+			if space = !lines; lines {
 				b.WriteByte(' ')
 			}
 		case isPrintable(r):

@@ -189,6 +189,7 @@ func TestQuote(t *testing.T) {
 		"\x1b]0;title\amore":              "more",
 		"a\u202eb\u2066c\u200bd\ufeffe":   "abcde",
 		"f\ufe0fl\U000e0041g\u2800\u3164": "flg",
+		"one\rtwo\fthree\vfour":           "one two three four",
 		"nul\x00led":                      "nulled",
 		"\xff\xfe bytes":                  "\ufffd\ufffd bytes",
 		"ümläut 漢字 🔑":                     "ümläut 漢字 🔑",
