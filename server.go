@@ -87,7 +87,9 @@ type Server struct {
 	Restart bool
 
 	// URL is a Streamable HTTP endpoint, http or https. It is used exactly as
-	// written, but not for credentials: those go into the fields below.
+	// written, but not for credentials: those go into the fields below. Cookies
+	// that its origin sets, as balancers do, go back there as long as the
+	// connection lives.
 	URL string
 	// BearerToken, if not empty, is sent as the Authorization header.
 	BearerToken string

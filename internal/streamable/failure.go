@@ -68,17 +68,15 @@ func (f *failure) release() {
 }
 
 // words returns the message in an error object, as servers and gateways name
-// it.
+// it, or its start.
 func words(object []byte) string {
 	for _, name := range []string{"message", "msg", "error_description", "error", "detail"} {
 		value := raw.Member(object, name)
-		if s, ok := raw.String(value); ok && s != "" {
-			return s
-		}
 		if len(value) > 0 && value[0] == '{' {
-			if s, ok := raw.String(raw.Member(value, "message")); ok && s != "" {
-				return s
-			}
+			value = raw.Member(value, "message")
+		}
+		if raw.IsString(value) && len(value) > 2 {
+			return string(raw.AppendText(nil, value[1:min(len(value)-1, maxWords)]))
 		}
 	}
 	return ""

@@ -97,7 +97,8 @@ func (f *failure) losesSession(tool bool) bool {
 // meansIt reports whether the body is an answer to the call with a code other
 // than those with which servers refuse a request unread.
 func (f *failure) meansIt(refusals ...int64) bool {
-	return f.answer != nil && !slices.Contains(refusals, rpc.ParseError(f.answer.Error).Code)
+	// A refusal is short.
+	return f.answer != nil && (len(f.answer.Error) > maxWords || !slices.Contains(refusals, rpc.ParseError(f.answer.Error).Code))
 }
 
 // mayLoseSession reports whether the failure looks like that of a server that
