@@ -12,12 +12,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/lines"
 	"github.com/seed94b59a13/mcp/internal/raw"
-	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
-	smallBuffer = 4 << 10
+	smallBuffer = lines.Small
 	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
 )
 
@@ -26,24 +26,8 @@ var errTooLong = errors.New("the server's answer is longer than allowed")
 // tooLong says what was allowed.
 func tooLong(limit int) error { return fmt.Errorf("%w: %d bytes", errTooLong, limit) }
 
-// buffers are those of a connection that no answer needs at the moment. Small
-// ones do not stand in the way of large ones.
-type buffers struct{ small, large rpc.BufferPool }
-
-func (b *buffers) get(size int) []byte {
-	if size <= smallBuffer {
-		return b.small.Get(smallBuffer)
-	}
-	return b.large.Get(size)
-}
-
-func (b *buffers) put(buffer []byte) {
-	if cap(buffer) <= smallBuffer {
-		b.small.Put(buffer)
-	} else {
-		b.large.Put(buffer)
-	}
-}
+// buffers are those of a connection that no answer needs at the moment.
+type buffers struct{ lines.Pool }
 
 // A form is what a body is, by its first characters.
 type form int
@@ -106,10 +90,10 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form
 	if own {
 		buf = make([]byte, room)
 	} else {
-		buf = b.get(room)
+		buf = b.Get(room)
 	}
 	start := func() []byte {
-		defer b.put(buf)
+		defer b.Put(buf)
 		return bytes.Clone(buf[:min(n, maxRead)])
 	}
 	for {
@@ -135,18 +119,18 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form
 				t.data, t.owned = buf[:n], true
 			case n < lendSize:
 				t.data, t.owned = bytes.Clone(buf[:n]), true
-				b.put(buf)
+				b.Put(buf)
 			default:
-				t.data, t.release = buf[:n], func() { b.put(buf) }
+				t.data, t.release = buf[:n], func() { b.Put(buf) }
 			}
 			return t, nil
 		case err != nil:
 			t.data = start()
 			return t, fmt.Errorf("reading the answer: %w", err)
 		case n == len(buf):
-			larger := b.get(min(2*len(buf), limit+1))
+			larger := b.Get(min(2*len(buf), limit+1))
 			copy(larger, buf)
-			b.put(buf)
+			b.Put(buf)
 			buf, own = larger, false
 		}
 	}
@@ -160,21 +144,13 @@ type events struct {
 	retry  time.Duration // as the server asks for
 	name   string        // of the event that next returned
 
-	src   io.Reader
+	lines *lines.Reader // which holds the only line of data
 	pool  *buffers
 	limit int
-
-	// buf[start:pos] is the event under way as far as its data needs it,
-	// buf[pos:end] is not read yet, and has no line end before scanned.
-	buf                      []byte
-	start, pos, scanned, end int
-	begun                    bool // the byte-order mark is past
-	afterCR                  bool // a line feed belongs to the line end before
-	lineEnd                  int  // of the line that was returned last
-	failure                  error
+	begun bool // the byte-order mark is past
 
 	has      bool   // the event has data:
-	from, to int    // its only line, in buf,
+	size     int    // the length of its only line,
 	joined   []byte // or its lines, if there are several
 	tried    bool   // the data was taken for whole before the event ended
 	bare     bool   // the data has no field name before it
@@ -184,21 +160,21 @@ type events struct {
 }
 
 func newEvents(pool *buffers, limit int) *events {
-	return &events{pool: pool, limit: limit, buf: pool.get(smallBuffer)}
+	e := &events{pool: pool, limit: limit, lines: lines.NewReader(&pool.Pool, limit)}
+	e.lines.CR = true
+	return e
 }
 
 // read begins a stream, another one where the one before was cut.
 func (e *events) read(src io.Reader) {
-	e.src, e.failure = src, nil
-	e.start, e.pos, e.scanned, e.end = 0, 0, 0, 0
-	e.begun, e.afterCR = false, false
+	e.lines.Reset(src)
+	e.begun = false
 }
 
 // free gives the buffer back.
 func (e *events) free() {
 	e.reset()
-	e.pool.put(e.buf)
-	e.buf = nil
+	e.lines.Free()
 }
 
 // lend gives the buffer with the last event's data away, until release is
@@ -206,14 +182,13 @@ func (e *events) free() {
 func (e *events) lend() (release func()) {
 	if joined := e.joined; joined != nil {
 		e.joined = nil
-		return func() { e.pool.put(joined) }
+		return func() { e.pool.Put(joined) }
 	}
-	lent, rest := e.buf, e.buf[e.pos:e.end]
-	e.buf = e.pool.get(max(len(rest), smallBuffer))
-	e.scanned -= e.pos
-	e.start, e.pos, e.end = 0, 0, copy(e.buf, rest)
-	return func() { e.pool.put(lent) }
+	return e.lines.Lend()
 }
+
+// only returns the only line of data.
+func (e *events) only() []byte { return e.lines.Held()[:e.size:e.size] }
 
 // next returns the data of the next event that has some; it is valid until the
 // next call.
@@ -238,13 +213,10 @@ func (e *events) next() ([]byte, error) {
 			continue
 		}
 		e.field(line)
-		if !e.has || e.joined != nil {
-			e.start = e.pos // nothing up to here is needed in the buffer
-		}
 		// A whole message does not wait for a blank line that may not come.
-		if e.has && !e.tried && e.pos == e.end && e.joined == nil {
+		if e.has && !e.tried && !e.lines.Buffered() && e.joined == nil {
 			e.tried = true
-			if data := e.buf[e.from:e.to]; len(data) > 0 && data[0] == '{' && raw.Valid(data) {
+			if data := e.only(); len(data) > 0 && data[0] == '{' && raw.Valid(data) {
 				return e.dispatch(), nil
 			}
 		}
@@ -253,9 +225,9 @@ func (e *events) next() ([]byte, error) {
 
 func (e *events) reset() {
 	if e.joined != nil {
-		e.pool.put(e.joined)
+		e.pool.Put(e.joined)
 	}
-	e.start = e.pos
+	e.lines.Drop()
 	e.has, e.joined, e.tried, e.bare, e.id, e.kind = false, nil, false, false, "", ""
 }
 
@@ -272,7 +244,7 @@ func (e *events) dispatch() []byte {
 	case e.joined != nil:
 		return e.joined
 	}
-	return e.buf[e.from:e.to]
+	return e.only()
 }
 
 func (e *events) field(line []byte) {
@@ -281,8 +253,13 @@ func (e *events) field(line []byte) {
 	switch string(name) {
 	case "data", "event", "id", "retry":
 		if e.bare { // it was not the start of a message
-			e.note(e.buf[e.from:e.to])
-			e.pool.put(e.joined)
+			if e.joined == nil {
+				e.note(e.only())
+			} else {
+				e.note(e.joined)
+				e.pool.Put(e.joined)
+			}
+			e.lines.Drop()
 			e.has, e.joined, e.tried, e.bare = false, nil, false, false
 		}
 	case "":
@@ -317,12 +294,12 @@ func (e *events) field(line []byte) {
 func (e *events) data(line []byte) {
 	switch {
 	case !e.has:
-		e.has = true
-		e.to = e.lineEnd
-		e.from = e.to - len(line)
+		e.has, e.size = true, len(line)
+		e.lines.Hold(e.size)
 		return
 	case e.joined == nil:
-		e.join(e.buf[e.from:e.to])
+		e.join(e.only())
+		e.lines.Drop()
 	}
 	e.join([]byte("\n"))
 	e.join(line)
@@ -377,10 +354,10 @@ func (e *events) words() string {
 // would leave several times the size behind.
 func (e *events) join(data []byte) {
 	if need := len(e.joined) + len(data); need > cap(e.joined) {
-		grown := e.pool.get(max(need, 2*cap(e.joined)))[:0]
+		grown := e.pool.Get(max(need, 2*cap(e.joined)))[:0]
 		grown = append(grown, e.joined...)
 		if e.joined != nil {
-			e.pool.put(e.joined)
+			e.pool.Put(e.joined)
 		}
 		e.joined = grown
 	}
@@ -390,49 +367,14 @@ func (e *events) join(data []byte) {
 // line returns the next line without its end. The last line of a stream may
 // lack one.
 func (e *events) line() ([]byte, error) {
-	for {
-		if e.afterCR && e.pos < e.end {
-			if e.afterCR = false; e.buf[e.pos] == '\n' {
-				e.pos++
-				e.scanned = max(e.scanned, e.pos)
-			}
-		}
-		if n := lineEnd(e.buf[e.scanned:e.end]); n >= 0 {
-			from, to := e.pos, e.scanned+n
-			e.afterCR = e.buf[to] == '\r'
-			e.pos, e.scanned, e.lineEnd = to+1, to+1, to
-			return e.first(e.buf[from:to]), nil
-		}
-		e.scanned = e.end
-		if e.failure != nil {
-			line := e.buf[e.pos:e.end]
-			e.pos, e.lineEnd = e.end, e.end
-			if len(line) > 0 && errors.Is(e.failure, io.EOF) {
-				return e.first(line), nil
-			}
-			return nil, e.failure
-		}
-		if e.end-e.start+len(e.joined) > e.limit {
-			return nil, tooLong(e.limit)
-		}
-		if e.end == len(e.buf) {
-			e.makeRoom()
-		}
-		n, err := e.src.Read(e.buf[e.end:])
-		e.end += n
-		e.failure = err
+	line, err := e.lines.Line()
+	switch {
+	case errors.Is(err, lines.ErrTooLong), len(line)+len(e.joined) > e.limit:
+		return nil, tooLong(e.limit)
+	case err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)):
+		return nil, err
 	}
-}
-
-func lineEnd(data []byte) int {
-	n := bytes.IndexByte(data, '\n')
-	if n >= 0 {
-		data = data[:n]
-	}
-	if r := bytes.IndexByte(data, '\r'); r >= 0 {
-		return r
-	}
-	return n
+	return e.first(line), nil
 }
 
 // first takes the byte-order mark off the first line.
@@ -442,20 +384,4 @@ func (e *events) first(line []byte) []byte {
 		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	}
 	return line
-}
-
-// makeRoom moves what is needed to the front of a buffer with room behind it.
-func (e *events) makeRoom() {
-	kept := e.buf[e.start:e.end]
-	old := e.buf
-	if len(kept) > len(old)/2 {
-		e.buf = e.pool.get(min(2*len(old), e.limit+smallBuffer))
-	}
-	shift := e.start
-	e.end = copy(e.buf, kept)
-	e.start, e.pos, e.scanned = 0, e.pos-shift, e.scanned-shift
-	e.from, e.to = e.from-shift, e.to-shift
-	if len(old) != len(e.buf) || &old[0] != &e.buf[0] {
-		e.pool.put(old)
-	}
 }
