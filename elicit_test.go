@@ -300,8 +300,14 @@ func TestElicitConcurrently(t *testing.T) {
 func official(version string) *sdk.Server {
 	s := sdk.NewServer(&sdk.Implementation{Name: "official", Version: "1"}, &sdk.ServerOptions{SupportedProtocolVersions: []string{version}})
 	s.AddTool(&sdk.Tool{Name: "ask", InputSchema: json.RawMessage(`{"type":"object"}`)}, func(ctx context.Context, r *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		var arguments struct{ Message string }
+		var arguments struct {
+			Message string
+			Aside   bool // on the stream for what belongs to no call
+		}
 		json.Unmarshal(r.Params.Arguments, &arguments)
+		if arguments.Aside {
+			ctx = context.WithoutCancel(context.Background())
+		}
 		schema := json.RawMessage(`{"type":"object","properties":{"name":{"type":"string"},"age":{"type":"integer","default":7}}}`)
 		answer, err := r.Session.Elicit(ctx, &sdk.ElicitParams{Message: arguments.Message, RequestedSchema: schema})
 		if err != nil {
@@ -327,6 +333,41 @@ func TestElicitOverHTTP(t *testing.T) {
 		assert.Equal(t, "ask", a.last.Load().Tool)
 		assert.Equal(t, "Who?", a.last.Load().Message)
 	}
+	t.Run("on the stream for what belongs to no call", func(t *testing.T) {
+		h := newWeb(t)
+		s := official("2025-11-25")
+		var streams atomic.Int64
+		handler := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, nil)
+		h.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				streams.Add(1)
+			}
+			handler.ServeHTTP(w, r)
+		})
+		a := says(`{"name":"Ada"}`, nil)
+		server := h.server()
+		server.Elicit = a.elicit
+		c := connect(t, server)
+		assert.Zero(t, streams.Load(), "nothing is open before it is needed")
+		for range 3 {
+			result, err := call(t, c, `{"message":"Who?","aside":true}`)
+			require.NoError(t, err)
+			assert.JSONEq(t, `{"action":"accept","content":{"name":"Ada","age":7}}`, result.Content)
+			assert.Equal(t, "ask", a.last.Load().Tool, "the only call under way")
+		}
+		assert.Equal(t, int64(1), streams.Load())
+	})
+	t.Run("a server without such a stream", func(t *testing.T) {
+		h := newWeb(t) // answers GET by 405
+		server := h.server()
+		server.Elicit = says(``, nil).elicit
+		c := connect(t, server)
+		for range 3 {
+			_, err := call(t, c, `{}`)
+			require.NoError(t, err)
+		}
+		assert.Equal(t, 1, h.seen("GET"))
+	})
 	// A version that knows no questions.
 	h := newWeb(t)
 	s := official("2025-03-26")

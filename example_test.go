@@ -346,3 +346,22 @@ func init() {
 		p.Serve()
 	}
 }
+
+func ExampleQuestion() {
+	server := exampleServer("asks its user")
+	server.Elicit = func(_ context.Context, q mcp.Question) (json.RawMessage, error) {
+		fmt.Printf("%s of %s asks: %s\n", q.Tool, q.Server, q.Message) // show the fields of q.Schema, too
+		return json.RawMessage(`{"name": "Ada"}`), nil
+	}
+	connection, err := mcp.Connect(context.Background(), server)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+	result, err := connection.Tools()[0].Handler(context.Background(), json.RawMessage(`{"params": {"message": "Who are you?"}}`))
+	fmt.Println(result.Content, err)
+	// Output:
+	// ask of math asks: Who are you?
+	// {"action":"accept","content":{"name":"Ada"}} <nil>
+}

@@ -189,7 +189,7 @@ func HeaderValue(s string) string {
 // exchange sends the request of a call until the call has its answer. It is sent
 // again only where the server has certainly refused it before it acted on it.
 func (c *Conn) exchange(ctx context.Context, r *request) error {
-	defer c.listen(r)()
+	defer c.listen(ctx, r)()
 	s := c.before(r)
 	if s.doubt != nil && r.method != methodPing {
 		var err error

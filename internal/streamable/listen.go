@@ -2,12 +2,15 @@ package streamable
 
 // This file listens to the stream that belongs to no request ("Listening for
 // messages from the server"). Some servers send the progress of calls on it, and
-// what they ask during one. It is open only while a call waits that wants to know,
-// and not for a call that is over soon.
+// what they ask their user during one. For progress it is open only while a call
+// waits that wants to know, and not for a call that is over soon. Where there is a
+// user to ask it is open from the first call on, since a question that finds no
+// stream is lost.
 
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/protocol"
@@ -23,6 +26,11 @@ const (
 	// server that has no such stream says so to the first.
 	maxListens = 5
 	firstPause = 100 * time.Millisecond
+	// openTime bounds the wait for the server to open it.
+	openTime = 2 * time.Second
+	// longEnough is how long a stream without a message lasts that was not in
+	// vain: something between cuts those that are idle.
+	longEnough = 5 * time.Second
 )
 
 // A listener is what a Conn knows of that stream. It is guarded by Conn.mu.
@@ -30,6 +38,8 @@ type listener struct {
 	session session            // that it is, or was, open in
 	calls   int                // that wait for what comes on it
 	stop    context.CancelFunc // ends it; nil while it is not open
+	opened  chan struct{}      // closed when the server has answered, whatever
+	stays   bool               // it is open while no call waits, too
 	vain    int                // attempts that brought nothing
 }
 
@@ -38,40 +48,63 @@ type listening struct{ began, over bool }
 
 // listen opens the stream for a call, unless that is over before. done must be
 // called when it is.
-func (c *Conn) listen(r *request) (done func()) {
+func (c *Conn) listen(ctx context.Context, r *request) (done func()) {
+	var wanted listening
+	if r.call.Elicit != nil {
+		c.awaitOpen(ctx, c.beginListening(&wanted, true))
+		return func() { c.endListening(&wanted) }
+	}
 	if r.call.Progress == nil {
 		return func() {}
 	}
-	var wanted listening
-	timer := time.AfterFunc(listenAfter, func() { c.beginListening(&wanted) })
+	timer := time.AfterFunc(listenAfter, func() { c.beginListening(&wanted, false) })
 	return func() {
 		timer.Stop()
 		c.endListening(&wanted)
 	}
 }
 
-func (c *Conn) beginListening(wanted *listening) {
+func (c *Conn) awaitOpen(ctx context.Context, opened <-chan struct{}) {
+	timer := time.NewTimer(openTime)
+	defer timer.Stop()
+	select {
+	case <-opened:
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+// beginListening opens the stream, unless it is open. The channel is closed when
+// the server has answered.
+func (c *Conn) beginListening(wanted *listening, stays bool) (opened <-chan struct{}) {
+	none := make(chan struct{})
+	close(none)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s, l := c.session, &c.listener
 	if wanted.over || c.stopped || s.id == "" || s.version >= protocol.Stateless {
-		return
+		return none
 	}
 	wanted.began = true
 	l.calls++
+	l.stays = l.stays || stays
 	if l.session.generation != s.generation || l.session.id != s.id {
 		if l.stop != nil {
 			l.stop()
 		}
-		*l = listener{session: s, calls: l.calls}
+		*l = listener{session: s, calls: l.calls, stays: l.stays}
 	}
-	if l.stop != nil || l.vain >= maxListens {
-		return
+	if l.stop != nil {
+		return l.opened
+	}
+	if l.vain >= maxListens {
+		return none
 	}
 	inner := &request{}
 	ctx := c.run(c.values, inner)
-	l.stop = inner.cancel
-	go c.hearOut(ctx, s, inner) // ends with the last call that wants it, and with the connection
+	l.stop, l.opened = inner.cancel, make(chan struct{})
+	go c.hearOut(ctx, s, inner, l.opened) // ends with the last call that wants it unless it stays, and with the connection
+	return l.opened
 }
 
 func (c *Conn) endListening(wanted *listening) {
@@ -82,24 +115,28 @@ func (c *Conn) endListening(wanted *listening) {
 		return
 	}
 	l := &c.listener
-	if l.calls--; l.calls == 0 && l.stop != nil {
+	if l.calls--; l.calls == 0 && l.stop != nil && !l.stays {
 		l.stop()
 		l.stop = nil
 	}
 }
 
 // hearOut reads the stream, again where it ends, as long as that brings anything.
-func (c *Conn) hearOut(ctx context.Context, s session, r *request) {
+func (c *Conn) hearOut(ctx context.Context, s session, r *request, opened chan<- struct{}) {
 	defer c.leave(r)
+	open := sync.OnceFunc(func() { close(opened) })
+	defer open()
 	e := newEvents(&c.buffers, c.Limit)
 	defer e.free()
 	for pause := firstPause; ; pause = min(2*pause, lastWait) {
+		begun := time.Now()
 		resp, err := c.send(ctx, http.MethodGet, s, r)
+		open()
 		none := false
 		if err == nil {
 			if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
 				e.read(resp.Body)
-				if c.hearAll(s, e) {
+				if c.hearAll(s, e) || time.Since(begun) > longEnough {
 					pause = firstPause
 					c.tried(s, 0)
 				}
@@ -116,10 +153,25 @@ func (c *Conn) hearOut(ctx context.Context, s session, r *request) {
 		case none:
 			c.tried(s, maxListens)
 			return
+		case c.unwanted(s):
+			return
 		case c.tried(s, 1) >= maxListens, !sleep(ctx, min(max(pause, e.retry), maxWait)):
 			return
 		}
 	}
+}
+
+// unwanted closes a stream that has ended while no call waits: the next one opens
+// it again.
+func (c *Conn) unwanted(s session) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := &c.listener
+	if l.calls > 0 || l.session.generation != s.generation {
+		return false
+	}
+	l.stop = nil
+	return true
 }
 
 // tried counts attempts that brought nothing, with none for one that did, and

@@ -29,7 +29,7 @@ func run(url string) error {
 	if err != nil {
 		return err
 	}
-	connection, err := mcp.Connect(ctx, mcp.Server{Name: "conformance", URL: url, Auth: auth})
+	connection, err := mcp.Connect(ctx, mcp.Server{Name: "conformance", URL: url, Auth: auth, Elicit: agree})
 	if err != nil {
 		return err
 	}
@@ -49,6 +49,9 @@ func run(url string) error {
 	}
 	return errors.Join(failures...)
 }
+
+// agree is a user who fills in nothing that has a default.
+func agree(context.Context, mcp.Question) (json.RawMessage, error) { return nil, nil }
 
 type call struct {
 	tool      mcp.Tool
