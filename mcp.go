@@ -125,7 +125,9 @@ type Tool struct {
 	// text, so that a model knows whose word that is.
 	Description string
 	// InputSchema is a JSON Schema with "type":"object" and "properties" at
-	// the root.
+	// the root. Where the server's own has more than 1 MiB, nests more than
+	// 1,000 deep, or would take more work or memory than its size allows, it
+	// accepts any object, and a warning names the tool.
 	InputSchema json.RawMessage
 	// Handler calls the tool with the JSON object that the model wrote; empty
 	// and null mean no arguments. It returns when its context ends at the
