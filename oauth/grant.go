@@ -81,7 +81,8 @@ func (s *saved) empty() bool {
 }
 
 func (s *saved) dropTokens() {
-	s.Token, s.Refresh, s.Expiry, s.Issued, s.Granted, s.ProofKey, s.Failure = "", "", time.Time{}, time.Time{}, time.Time{}, nil, ""
+	s.Token, s.Refresh, s.Scopes, s.ProofKey, s.Failure = "", "", nil, nil, ""
+	s.Expiry, s.Issued, s.Granted = time.Time{}, time.Time{}, time.Time{}
 }
 
 // begin takes the first token of a grant.

@@ -77,7 +77,7 @@ func (c *Client) scopes(s saved, d discovery, r refusal) []string {
 	case r.status == http.StatusForbidden:
 		return union(s.Scopes, r.scopes)
 	case len(c.Scopes) > 0:
-		return union(nil, c.Scopes)
+		return union(c.Scopes, s.Scopes) // those of a step-up stay
 	case len(r.scopes) > 0:
 		return union(s.Scopes, r.scopes)
 	}
@@ -255,7 +255,7 @@ func (c *Client) wait(ctx context.Context, back *listener, l *login) (url.Values
 	go func() { // ends when Open returns, whose context ends with the login
 		defer func() {
 			if p := recover(); p != nil {
-				open <- opened{err: fmt.Errorf("Open panicked: %v", p)}
+				open <- opened{err: fmt.Errorf("calling Open: panic: %v", p)}
 			}
 		}()
 		callback, err := c.Open(ctx, l.URL)

@@ -249,6 +249,33 @@ func TestForbidden(t *testing.T) {
 	assert.EqualValues(t, 1, w.registrations.Load(), "the registration is used again")
 }
 
+// A login after a step-up asks for all that was there, also where the first was
+// configured; one after a logout begins anew.
+func TestScopesStay(t *testing.T) {
+	w := newWorld(t)
+	var asked []string
+	client := &oauth.Client{Scopes: []string{"read"}, Open: func(ctx context.Context, target string) (string, error) {
+		u, _ := url.Parse(target)
+		asked = append(asked, u.Query().Get("scope"))
+		return browse(ctx, target)
+	}}
+	c := connect(t, w, client)
+	var refused atomic.Bool
+	w.refuse = func(rw http.ResponseWriter, r *http.Request, body string) bool {
+		if refused.Swap(true) {
+			return false
+		}
+		rw.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write read"`)
+		rw.WriteHeader(403)
+		return true
+	}
+	require.NoError(t, run(t.Context(), c))
+	require.NoError(t, client.Login(t.Context(), w.url()))
+	require.NoError(t, client.Logout(t.Context(), w.url()))
+	require.NoError(t, client.Login(t.Context(), w.url()))
+	assert.Equal(t, []string{"read", "read write", "read write", "read"}, asked)
+}
+
 // No error shows a secret, whatever the servers repeat.
 func TestSecretsStay(t *testing.T) {
 	w := newWorld(t)

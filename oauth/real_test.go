@@ -272,7 +272,7 @@ func (p *provider) fault(r *http.Request) string {
 		Scope string
 		Cnf   struct{ Jkt string }
 	}
-	parsed, err := jose.ParseSigned(token, []jose.SignatureAlgorithm{jose.RS256})
+	parsed, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.RS256})
 	if err != nil {
 		return "invalid_token"
 	}
@@ -294,7 +294,7 @@ func (p *provider) fault(r *http.Request) string {
 
 // checkProof does what RFC 9449, section 4.3, wants.
 func checkProof(r *http.Request, token, thumbprint, nonce string) string {
-	proof, err := jose.ParseSigned(r.Header.Get("DPoP"), []jose.SignatureAlgorithm{jose.ES256})
+	proof, err := jose.ParseSignedCompact(r.Header.Get("DPoP"), []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(proof.Signatures) != 1 || proof.Signatures[0].Header.JSONWebKey == nil {
 		return "invalid_dpop_proof"
 	}

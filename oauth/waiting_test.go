@@ -260,7 +260,7 @@ func TestOpenPanics(t *testing.T) {
 	w := newWorld(t)
 	client := &oauth.Client{Open: func(context.Context, string) (string, error) { panic("no display") }}
 	_, err := mcp.Connect(t.Context(), mcp.Server{Name: "guarded", URL: w.url(), Auth: client})
-	assert.ErrorContains(t, err, "Open panicked: no display")
+	assert.ErrorContains(t, err, "calling Open: panic: no display")
 	client = &oauth.Client{Assertion: func(context.Context, string, string) (string, error) { panic("no file") }}
 	_, err = mcp.Connect(t.Context(), mcp.Server{Name: "guarded", URL: w.url(), Auth: client})
 	assert.ErrorContains(t, err, "panic: no file")
