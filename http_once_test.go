@@ -93,6 +93,18 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 			})
 		}
 	}
+	t.Run("a body that breaks off behind its message", func(t *testing.T) {
+		h := newWeb(t)
+		c := connect(t, h.server())
+		h.now("tools/call", func(a *asking) {
+			a.w.Header().Set("Content-Length", "5000")
+			a.status(404, "application/json", `{"jsonrpc":"2.0","id":`+string(a.ID)+`,`+failed)
+		})
+		got, err := call(t, c, `{}`)
+		require.NoError(t, err)
+		assert.Equal(t, mcp.ToolResult{Content: result, IsError: true}, got)
+		assert.Equal(t, 1, h.seen("tools/call"))
+	})
 	t.Run("a body that takes its time", func(t *testing.T) {
 		for _, status := range []int{404, 400, 500} {
 			h := newWeb(t)

@@ -35,6 +35,8 @@ func succeeded(resp *http.Response) bool { return resp.StatusCode >= 200 && resp
 // answer, or r.refused says why not.
 func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Response) (*failure, error) {
 	label, ok := mediaType(resp), succeeded(resp)
+	// With the status of an error, an error without an id may be a gateway's, or
+	// say that the session is lost.
 	r.adopts = ok
 	if ok {
 		c.known(s)
@@ -46,7 +48,10 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 		}
 	}
 	// What may be the answer is waited for as long as the call may take, and
-	// read as far as a message may go. What is a page or plain words is not.
+	// read as far as a message may go: whether a call is sent again must not
+	// depend on how long its answer is or takes. A page or plain words are not
+	// waited for, some never end. A label of JSON is believed until an event
+	// shows, since a handler may flush its head first.
 	size, promised := resp.ContentLength, ok && label == "application/json"
 	if !promised && size > int64(c.Limit) {
 		size = -1
@@ -59,7 +64,8 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 	case err != nil:
 		resp.Body.Close()
 		f := newFailure(resp, t.data)
-		f.partial = true
+		f.find(r.id, t.data)
+		f.partial = f.answer == nil // it may be in what was not read
 		return f, nil
 	case t.form == formEvents:
 		resp.Body = &rejoined{Reader: io.MultiReader(bytes.NewReader(t.data), resp.Body), Closer: resp.Body}
@@ -139,7 +145,9 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *fai
 	return newFailure(resp, bytes.Clone(message[:min(len(message), maxRead)]))
 }
 
-// deliver gives the call the answer that came with the status of an error.
+// deliver gives the call the answer that came with the status of an error. If the
+// server says in it that it does not know the session, every call would fail like
+// this one; but a tool may say the same of a session of its own, so a ping decides.
 func (c *Conn) deliver(s session, r *request, f *failure) {
 	if s.id != "" && f.answer.Error != nil && f.mayLoseSession() {
 		c.suspect(s, false)
@@ -280,7 +288,8 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 }
 
 // readRefusal reads a stream that came with a status of an error: the answer may
-// be in it.
+// be in it. It is not resumed: a server that resumes streams gives them no such
+// status.
 func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure {
 	var start head
 	e := newEvents(&c.buffers, c.Limit)
@@ -371,7 +380,8 @@ func (c *Conn) resume(ctx context.Context, s session, r *request, last string) (
 	return nil, f.status < 500 && f.status != http.StatusTooManyRequests, fmt.Errorf("resuming the stream: %w", c.failed(r, f))
 }
 
-// drainLater reads what follows an answer in a goroutine.
+// drainLater reads what follows an answer in a goroutine: the caller has what it
+// wants, and a server may take its time to end the stream.
 func (c *Conn) drainLater(resp *http.Response, e *events, r *request) {
 	if r.refused { // the request goes on
 		resp.Body.Close()

@@ -230,7 +230,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			}
 			return nil
 		case sessionLost:
-			r.call.Refused()
+			r.call.Refused() // so an error of the renewal is that of a call not sent
 			if err := c.renew(ctx, s); err != nil {
 				return err
 			}
@@ -239,11 +239,13 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			r.call.Refused()
 			s = c.useVersion(s, r, f.version)
 		case gone:
+			// Nothing is claimed about the call: the tool may have run and said so.
 			return c.refused(c.failed(r, f))
 		case noVersion:
 			r.noVersion = true
 			return c.failed(r, f)
 		case inDoubt:
+			// This call may have run, so it fails. The next one asks first.
 			c.suspect(s, false)
 			return c.failed(r, f)
 		case failed:

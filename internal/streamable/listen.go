@@ -88,6 +88,7 @@ func (c *Conn) beginListening(wanted *listening, stays bool) (opened <-chan stru
 	wanted.began = true
 	l.calls++
 	l.stays = l.stays || stays
+	// After a renewal the stream of the session before says nothing any more.
 	if l.session.generation != s.generation || l.session.id != s.id {
 		if l.stop != nil {
 			l.stop()
@@ -141,14 +142,15 @@ func (c *Conn) hearOut(ctx context.Context, s session, r *request, opened chan<-
 					c.tried(s, 0)
 				}
 			} else {
-				// 409 means that an earlier one is still open there.
+				// 405 is the specification's word for a server without such a
+				// stream, but 400, 401 and 404 are seen, and pages. 409 means that an earlier one is still open there.
 				none = resp.StatusCode != http.StatusConflict && resp.StatusCode < 500
 			}
 			resp.Body.Close()
 			r.after = e.lastID
 		}
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil: // nobody waits any more, which says nothing of the stream
 			return
 		case none:
 			c.tried(s, maxListens)
