@@ -334,6 +334,27 @@ func ExamplePart() {
 	// data:image/gif;base64,R0lGODlh…
 }
 
+// Two definitions stand for those of all tools.
+func ExampleSearchTools() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	search, execute := mcp.SearchTools(connection.Tools)
+	tools := []mcp.Tool{search, execute} // what the model sees
+	found := mcp.Call(ctx, tools, "tool_search", json.RawMessage(`{"query":"division of two numbers"}`))
+	fmt.Println(string(found.Structured))
+	result := mcp.Call(ctx, tools, "execute_tool", json.RawMessage(`{"name":"mcp__math__divide","arguments":{"a":1,"b":4}}`))
+	fmt.Println(result.Content)
+	// Output:
+	// {"tools":["mcp__math__divide"]}
+	// 0.25
+}
+
 func init() {
 	servers["example parts"] = func(p *mcptest.Peer) {
 		p.Tools = `[{"name":"plot"}]`

@@ -483,6 +483,12 @@ func (e *toolEntry) hints() *Annotations {
 	return &a
 }
 
+// Fingerprint is that of a tool which is not a server's, as it is for one that
+// says so; description and annotations are JSON.
+func Fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
+	return new(reader).fingerprint(name, description, inputSchema, outputSchema, annotations)
+}
+
 // fingerprint digests what a server says of a tool. Each part is preceded by
 // its length, so that no text can move from one to the next unseen.
 func (l *reader) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {

@@ -15,7 +15,8 @@ const maxSpelling = 64
 
 // Nearest returns at most most of the names: those that are spelled most like
 // name, the nearest first, and none of which half would have to be written
-// anew. A name that has the other one in it is near: models leave prefixes out.
+// anew. A name that has the other one in it is near: models leave prefixes out,
+// also of a name that they misspell.
 func Nearest(name string, names iter.Seq[string], most int) []string {
 	type candidate struct {
 		name     string
@@ -29,6 +30,12 @@ func Nearest(name string, names iter.Seq[string], most int) []string {
 		d := distance(spelled, s)
 		if short := min(len(s), len(spelled)); short > 2 && (strings.Contains(s, spelled) || strings.Contains(spelled, s)) {
 			d = min(d, 1+(long-short)/8)
+		}
+		if tail := s[strings.LastIndex(s, "__")+1:]; !strings.Contains(spelled, "__") && len(tail) > 1 {
+			tail = tail[1:]
+			if t := distance(spelled, tail); 4*t <= max(len(tail), len(spelled)) {
+				d = min(d, 1+t) // prefixes left out, and a slip of the pen
+			}
 		}
 		if 2*d > long || slices.ContainsFunc(near, func(c candidate) bool { return c.name == other }) {
 			continue

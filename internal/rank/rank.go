@@ -1,0 +1,166 @@
+// Package rank finds tools by the words that they share with a query.
+//
+// It is BM25F (Robertson and Zaragoza, 2009): a word counts the more the rarer it
+// is, the more often a tool has it, and the shorter the text is that has it. All
+// but the English words that queries may do without, or use for one another, is
+// the same for every language.
+package rank
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/seed94b59a13/mcp/internal/raw"
+)
+
+// A Tool is what is looked at of a tool.
+type Tool struct {
+	Name        string
+	Server      string
+	ServerTool  string
+	Title       string
+	Description string
+	Schema      []byte
+}
+
+// maxTitle bounds what counts of a title, in bytes: names weigh more than all
+// other words.
+const maxTitle = 96
+
+func (t *Tool) equal(other *Tool) bool {
+	return t.Name == other.Name && t.Server == other.Server && t.ServerTool == other.ServerTool &&
+		t.Title == other.Title && t.Description == other.Description && bytes.Equal(t.Schema, other.Schema)
+}
+
+// A Catalog finds the tools of a list that changes. It may be used concurrently.
+type Catalog struct {
+	lock    chan struct{} // has room for one
+	index   index
+	entries []entry          // by number of the document
+	named   map[string]int32 // the document of a name
+}
+
+// An entry is what was indexed, so that a change is seen whoever makes it.
+type entry struct {
+	tool Tool
+	twin string // equal for tools that are written differently alone
+	at   int    // in the list; -1 for one that is gone
+}
+
+// NewCatalog returns a catalog of nothing.
+func NewCatalog() *Catalog {
+	return &Catalog{lock: make(chan struct{}, 1), named: map[string]int32{}}
+}
+
+// Find returns the indexes of the tools that fit a query, the best one first,
+// limit at most. at returns the n tools there are now; of two with one name the
+// first counts. Those that the query names come before all others. Of tools of
+// one server whose names differ in their writing alone, such as getUser and
+// get_user, only the best is among the first shown. An error is that of the
+// context.
+func (c *Catalog) Find(ctx context.Context, n int, at func(i int) Tool, query string, shown, limit int) ([]int, error) {
+	select {
+	case c.lock <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	defer func() { <-c.lock }()
+	if err := c.update(ctx, n, at); err != nil {
+		return nil, err
+	}
+	return c.find(query, shown, limit), nil
+}
+
+// update makes the index one of the tools there are. What it has done when the
+// context ends is not done again.
+func (c *Catalog) update(ctx context.Context, n int, at func(i int) Tool) error {
+	for i := range c.entries {
+		c.entries[i].at = -1
+	}
+	for i := range n {
+		tool := at(i)
+		number, known := c.named[tool.Name]
+		switch {
+		case known && c.entries[number].at >= 0: // the first of this name counts
+			continue
+		case known && c.entries[number].tool.equal(&tool):
+			c.entries[number].at = i
+			continue
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if known {
+			c.index.remove(number)
+			c.entries[number] = entry{at: -1}
+		}
+		c.named[tool.Name] = c.index.add([fields]string{tool.Name + " " + tool.Title[:min(len(tool.Title), maxTitle)], tool.Description, stringsOf(tool.Schema)})
+		c.entries = append(c.entries, entry{tool: tool, twin: tool.Server + "\x00" + list(tool.ServerTool), at: i})
+	}
+	for name, number := range c.named {
+		if c.entries[number].at < 0 {
+			c.index.remove(number)
+			c.entries[number] = entry{at: -1}
+			delete(c.named, name)
+		}
+	}
+	numbers := c.index.compact()
+	if numbers == nil {
+		return nil
+	}
+	entries := make([]entry, len(c.named))
+	for name, number := range c.named {
+		c.named[name] = numbers[number]
+		entries[numbers[number]] = c.entries[number]
+	}
+	c.entries = entries
+	return nil
+}
+
+func (c *Catalog) find(query string, shown, limit int) []int {
+	var found, twins []int
+	taken := map[int32]bool{}
+	for word := range strings.FieldsSeq(query[:min(len(query), maxText)]) {
+		if number, ok := c.named[word]; ok && !taken[number] {
+			taken[number] = true
+			found = append(found, c.entries[number].at)
+		}
+	}
+	seen := map[string]bool{}
+	for _, hit := range c.index.search(query, func(number int32) int { return c.entries[number].at }) {
+		e := &c.entries[hit.document]
+		switch {
+		case taken[hit.document]:
+		case len(found) < shown && e.tool.ServerTool != "" && seen[e.twin]:
+			twins = append(twins, e.at)
+		default:
+			found = append(found, e.at)
+		}
+		seen[e.twin] = true
+		if len(found) == shown {
+			found, twins = append(found, twins...), nil
+		}
+		if len(found) >= limit {
+			break
+		}
+	}
+	found = append(found, twins...)
+	return found[:min(len(found), limit)]
+}
+
+// stringsOf returns the start of the keys and strings of a schema.
+func stringsOf(schema []byte) string {
+	if !raw.Valid(schema) {
+		return ""
+	}
+	var b []byte
+	for i := 0; i < len(schema) && len(b) < maxText; i++ {
+		if schema[i] == '"' {
+			n := raw.Skip(schema[i:])
+			b = append(raw.AppendString(b, schema[i:i+n]), ' ')
+			i += n - 1
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,205 @@
+package rank
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"getPullRequest_files":    "get pull reques file",
+		"parseHTTPResponse":       "parse http respon",
+		"emptyS3Trashcan":         "empty s3 trashc",
+		"API-post-search":         "api post search",
+		"created creates create":  "create create create",
+		"is class bus files":      "is clas bus file",
+		"v2 utf8 3D":              "v2 utf8 3d",
+		"Überprüfung der Straßen": "überpr der straße",
+		"файлы удалить":           "файлы удалит",
+		"使用必应搜索 web":              "使 用 必 应 搜 索 web",
+		"파일을 read":                "파 일 을 read",
+		"\xff\xfe a\x00b":         "a b",
+		"":                        "",
+		strings.Repeat("z", 100):  "zzzzzz",
+	} {
+		assert.Equal(t, want, list(text), text)
+	}
+}
+
+// find searches a list of tools, "name: description" each.
+func find(t *testing.T, c *Catalog, query string, tools ...string) (names []string) {
+	t.Helper()
+	at := func(i int) Tool {
+		name, description, _ := strings.Cut(tools[i], ": ")
+		return Tool{Name: name, ServerTool: name, Server: "s", Description: description, Schema: []byte(`{"type":"object"}`)}
+	}
+	found, err := c.Find(t.Context(), len(tools), at, query, 5, 15)
+	require.NoError(t, err)
+	for _, i := range found {
+		names = append(names, at(i).Name)
+	}
+	return names
+}
+
+func TestFind(t *testing.T) {
+	tools := []string{"delete_branch: Deletes a branch.", "list_branches: Lists the branches of a repository.",
+		"send_mail: Sends a message to somebody.", "generate_boxplot: Draws quartiles.", "파일_삭제: 파일을 삭제합니다", "emptyS3Trashcan: Empties it."}
+	for query, want := range map[string][]string{
+		"deleting a branch":                   {"delete_branch", "list_branches"},
+		"remove branch":                       {"delete_branch", "list_branches"},
+		"can you please do this to a branch?": {"delete_branch", "list_branches"},
+		"box plot":                            {"generate_boxplot"},
+		"삭제":                                  {"파일_삭제"},
+		"trash can s3":                        {"emptyS3Trashcan"},
+		"branch send_mail":                    {"send_mail", "delete_branch", "list_branches"}, // a name comes first
+		"what can you do":                     nil,
+		"":                                    nil,
+		"zzz ?!":                              nil,
+	} {
+		assert.Equal(t, want, find(t, NewCatalog(), query, tools...), query)
+	}
+	assert.Empty(t, find(t, NewCatalog(), "x"))
+}
+
+// Two ways to write one name take one place.
+func TestFindTwins(t *testing.T) {
+	tools := []string{"get_user: A.", "getUser: A.", "user_b: x", "user_c: x", "user_d: x", "user_e: x", "user_f: x"}
+	found := find(t, NewCatalog(), "get user", tools...)
+	assert.Len(t, found, len(tools), "none is lost")
+	assert.Equal(t, "get_user", found[0])
+	assert.Equal(t, 5, slices.Index(found, "getUser"), "behind what is shown")
+}
+
+// A catalog that has seen other lists finds the same as a new one.
+func TestFindAfterChanges(t *testing.T) {
+	c := NewCatalog()
+	for round := range 60 {
+		var tools []string
+		for i := range 40 {
+			if (i+round)%7 != 0 {
+				tools = append(tools, fmt.Sprintf("tool%d_%c: does thing %d%s", i, 'a'+i%5, i*(round%(i%9+1))%11, strings.Repeat(" more", round*i%4)))
+			}
+		}
+		tools = append(tools, tools[0]+" again") // of two with one name the first counts
+		for _, query := range []string{"thing 3", "more", "tool a", "tool7_c"} {
+			require.Equal(t, find(t, NewCatalog(), query, tools...), find(t, c, query, tools...), "%d %s", round, query)
+		}
+		assert.Less(t, len(c.index.documents), 2*c.index.live+16, "what is gone takes little room")
+	}
+	assert.Empty(t, find(t, c, "thing"))
+	assert.Empty(t, c.index.terms)
+}
+
+// What stays is not read again.
+func TestUpdateReadsWhatChanged(t *testing.T) {
+	c := NewCatalog()
+	find(t, c, "x", "a: one", "b: two")
+	before := slices.Clone(c.index.documents)
+	find(t, c, "x", "a: one", "b: three")
+	assert.Equal(t, before[0], c.index.documents[0])
+	assert.Len(t, c.index.documents, 3, "one was added, one is left of what was removed")
+}
+
+// A search that is called off leaves what it did to the next one.
+func TestFindEnds(t *testing.T) {
+	c := NewCatalog()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	n := 0
+	at := func(i int) Tool {
+		if n++; n == 3 {
+			cancel(assert.AnError)
+		}
+		return Tool{Name: fmt.Sprint("tool", i), Description: "does a thing"}
+	}
+	_, err := c.Find(ctx, 5, at, "thing", 5, 15)
+	assert.ErrorIs(t, err, assert.AnError)
+	found, err := c.Find(t.Context(), 5, at, "thing", 5, 15)
+	require.NoError(t, err)
+	assert.Equal(t, []int{0, 1, 2, 3, 4}, found)
+	c.lock <- struct{}{} // held by another search
+	_, err = c.Find(ctx, 5, at, "thing", 5, 15)
+	assert.ErrorIs(t, err, assert.AnError)
+}
+
+// Words that a server puts in for the sake of searches cannot buy a place.
+func TestFindStuffed(t *testing.T) {
+	nouns := strings.Fields("file folder page user issue branch message event table chart image invoice contact pod node label note")
+	verbs := strings.Fields("create delete list update get search send move copy open")
+	var tools []Tool
+	for _, verb := range verbs {
+		for _, noun := range nouns {
+			name := verb + "_" + noun
+			tools = append(tools, Tool{Name: name, ServerTool: name, Description: "Use it to " + verb + " one " + noun + " by its id.", Schema: []byte(`{"properties":{"id":{},"` + noun + `":{}}}`)})
+		}
+	}
+	common := strings.Join(verbs, " ") + " " + strings.Join(nouns, " ") + " use it to one by its id"
+	for _, times := range []int{1, 3, 20} {
+		text := strings.Repeat(common+" ", times)
+		for _, bad := range []Tool{
+			{Name: "bad", Description: text},
+			{Name: "bad", Title: text},
+			{Name: "bad", Schema: []byte(`["` + text + `"]`)},
+			{Name: "bad", Title: text, Description: text, Schema: []byte(`["` + text + `"]`)},
+		} {
+			all := append(slices.Clone(tools), bad)
+			c := NewCatalog()
+			for _, verb := range verbs {
+				for _, noun := range nouns {
+					found, err := c.Find(t.Context(), len(all), func(i int) Tool { return all[i] }, verb+" a "+noun, 5, 15)
+					require.NoError(t, err)
+					require.Equal(t, verb+"_"+noun, all[found[0]].Name)
+					require.NotContains(t, found[:5], len(tools), "%s a %s", verb, noun)
+				}
+			}
+		}
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("create issue", "createIssue \xff 使用", []byte(`{"a":"b"}`))
+	f.Fuzz(func(t *testing.T, text, query string, schema []byte) {
+		tools := []Tool{{Name: text, Description: query, Schema: schema}, {Name: query, Title: text}, {}}
+		c := NewCatalog()
+		for range 3 {
+			found, err := c.Find(t.Context(), len(tools), func(i int) Tool { return tools[i] }, query, 1, 3)
+			assert.NoError(t, err)
+			assert.LessOrEqual(t, len(found), 3)
+			tools[0], tools[1] = tools[1], tools[0]
+		}
+	})
+}
+
+func BenchmarkFind(b *testing.B) {
+	tools := make([]Tool, 20_000)
+	for i := range tools {
+		tools[i] = Tool{Name: fmt.Sprintf("mcp__server%d__tool_%d", i%20, i), Description: fmt.Sprintf("Does a thing of kind %d with %d parameters and says so, in %d words or more.", i%977, i%7, i%31),
+			Schema: []byte(`{"type":"object","properties":{"path":{"type":"string","description":"where it is"}}}`)}
+	}
+	at := func(i int) Tool { return tools[i] }
+	b.Run("first", func(b *testing.B) {
+		for b.Loop() {
+			NewCatalog().Find(b.Context(), len(tools), at, "thing of kind 42", 5, 15)
+		}
+	})
+	b.Run("same", func(b *testing.B) {
+		c := NewCatalog()
+		c.Find(b.Context(), len(tools), at, "x", 5, 15)
+		for b.Loop() {
+			c.Find(b.Context(), len(tools), at, "kind 42", 5, 15)
+		}
+	})
+	b.Run("one changed", func(b *testing.B) {
+		c := NewCatalog()
+		c.Find(b.Context(), len(tools), at, "x", 5, 15)
+		for b.Loop() {
+			tools[7].Description += "."
+			c.Find(b.Context(), len(tools), at, "kind 42", 5, 15)
+		}
+	})
+}
