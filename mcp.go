@@ -358,7 +358,8 @@ func (c *Connection) cause() error {
 // the server went. It may be called more than once and concurrently: each call
 // returns when the connection is gone.
 //
-// A process has its input closed and gets StopTimeout to leave by itself. Then
+// A process has its input closed and gets StopTimeout to leave by itself, half a
+// second where it may still work on a call that was just cancelled. Then
 // it and its group get the signal to terminate, and as long again, but at most
 // 2 seconds; then they are killed. On Windows, where there is no such signal,
 // they are killed after StopTimeout. All in all Close takes half a second more

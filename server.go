@@ -62,6 +62,8 @@ type Server struct {
 	Dir string
 	// StopTimeout is how long Close lets the program finish by itself after
 	// its input was closed, before it is told to terminate; 0 means 5 seconds.
+	// Within a minute after a call was cancelled that the server has not
+	// answered, it is half a second at most.
 	// See Connection.Close for the steps. Like Stderr it has no effect with a
 	// URL.
 	StopTimeout time.Duration

@@ -6,6 +6,7 @@ package rpc
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/secret"
@@ -35,6 +36,9 @@ type Pending struct {
 	last   int64           // id
 	calls  map[int64]*Call // by request id
 	tokens map[int64]*Call // by progress token
+
+	forgotten map[int64]struct{} // ids of calls that were sent and may still be answered
+	forgot    time.Time          // when the last of them was given up
 }
 
 // Expect gives the call its id and waits for its answer, before its request is
@@ -56,7 +60,34 @@ func (b *Pending) Expect(call *Call) {
 // Forget ends the wait for an answer, however the call ended. An answer that
 // comes later is ignored, and so is its progress.
 func (b *Pending) Forget(call *Call) {
-	b.take(call.id)
+	if b.take(call.id) == nil || !call.Begun() {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.forgotten == nil {
+		b.forgotten = map[int64]struct{}{}
+	}
+	if len(b.forgotten) < maxForgotten {
+		b.forgotten[call.id] = struct{}{}
+	}
+	b.forgot = time.Now()
+}
+
+const (
+	// maxForgotten bounds what is kept of calls that never get an answer, which
+	// is what the specification wants where one was cancelled.
+	maxForgotten = 1000
+	// forgottenTime is how long such a call may still be at work.
+	forgottenTime = time.Minute
+)
+
+// Forgotten reports whether the server may still work on a call that nobody
+// waits for any more.
+func (b *Pending) Forgotten() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.forgotten) > 0 && time.Since(b.forgot) < forgottenTime
 }
 
 func (b *Pending) take(id int64) *Call {

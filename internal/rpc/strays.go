@@ -58,6 +58,7 @@ func (b *Pending) stray(m Message, numbered bool) {
 	defer b.mu.Unlock()
 	if numbered {
 		if id, _ := raw.Whole(m.ID); id <= b.last {
+			delete(b.forgotten, id)
 			return // a duplicate, or late
 		}
 	}

@@ -82,3 +82,22 @@ func TestSilenceAfterACancellation(t *testing.T) {
 		})
 	}
 }
+
+// A server that may still work on what was cancelled is not left to itself for
+// as long as another.
+func TestStopAfterACancellation(t *testing.T) {
+	c, in, _, _, _ := played(t)
+	c.StopTimeout = 10 * time.Minute // the test ends before
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { // ends with the call
+		in.Scan()
+		cancel()
+	}()
+	assert.ErrorIs(t, c.Do(ctx, rpc.NewCall("tools/call", nil)), context.Canceled)
+	c.Stop()
+	select {
+	case <-c.exited:
+	default:
+		assert.Fail(t, "the server is still there")
+	}
+}

@@ -43,6 +43,10 @@ const (
 	maxTerminate = 2 * time.Second
 	// AbortTime is the same wait for a server that never started properly.
 	AbortTime = 250 * time.Millisecond
+	// busyTime is how long a server has to leave that may still work on a call
+	// which was cancelled: such a server often looks at nothing else before it
+	// is through with that, so the end of its input is not enough.
+	busyTime = 500 * time.Millisecond
 	// queued bounds the messages that wait to be written, and the replies.
 	queued = 64
 )
@@ -461,7 +465,7 @@ func (c *Conn) halt() {
 	c.stop.Do(func() {
 		// A server to abort is told before its input ends: one that is about to
 		// start another process does not get to leave first.
-		aborted := false
+		aborted, busy := false, c.Pending.Forgotten()
 		select {
 		case <-c.aborting:
 			aborted = true
@@ -475,7 +479,11 @@ func (c *Conn) halt() {
 		if !waitUnless(c.aborting, c.writeDone, min(c.StopTimeout, 100*time.Millisecond), 0) {
 			c.Stdin.Close()
 		}
-		if waitUnless(c.aborting, c.exited, c.StopTimeout, 0) {
+		leave := c.StopTimeout
+		if busy {
+			leave = min(leave, busyTime)
+		}
+		if waitUnless(c.aborting, c.exited, leave, 0) {
 			return
 		}
 		if !aborted {
