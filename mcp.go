@@ -30,10 +30,14 @@
 // A server with a URL that is merely down has not ended: a call that cannot
 // reach it fails with [ErrNotSent], and the next one tries again. A session
 // that the server has forgotten, as after its restart, is renewed unseen, and
-// the calls that it refused for that are sent once more. Only a server that
-// refuses the client for good ends the connection: one that answers 410 Gone,
-// or that has no protocol version in common any more when the session is
-// renewed. [Connection.Err] then has that answer.
+// the calls that it refused for that are sent once more: those answered 404, and
+// those refused in the words of an SDK that has not looked at them. A body with
+// the call's own id is its answer, whatever the status. Where a refusal may be
+// the tool's own words, its call fails, and the next one finds out first whether
+// the session is there. Only a server that refuses the client for good ends the
+// connection: one without sessions that answers 410 Gone, or one that does so, or
+// has no protocol version in common any more, when the session is renewed.
+// [Connection.Err] then has that answer.
 //
 // A program that is started is ended with all that it has started. On Unix it
 // leads a session and a process group of its own: a Ctrl-C in the terminal does
