@@ -334,6 +334,29 @@ func ExamplePart() {
 	// data:image/gif;base64,R0lGODlh…
 }
 
+// A function of the application stands beside the tools of servers.
+func ExampleNewTool() {
+	type order struct {
+		Dish   string `json:"dish" jsonschema:"what to eat"`
+		People int    `json:"people,omitempty" jsonschema:"for how many"`
+	}
+	tool := mcp.NewTool("order", "Orders food.", func(ctx context.Context, in order) (string, error) {
+		if in.Dish == "" {
+			return "", errors.New("there is nothing to cook")
+		}
+		return fmt.Sprintf("%s for %d", in.Dish, max(in.People, 1)), nil
+	})
+	fmt.Println(string(tool.InputSchema))
+	tools := []mcp.Tool{tool} // and those of connections
+	for _, arguments := range []string{`{"dish":"soup","people":"2"}`, `{"dish":""}`} {
+		fmt.Println(mcp.Call(context.Background(), tools, "order", json.RawMessage(arguments)).Text())
+	}
+	// Output:
+	// {"type":"object","properties":{"dish":{"type":"string","description":"what to eat"},"people":{"type":"integer","description":"for how many"}},"required":["dish"],"additionalProperties":false}
+	// soup for 2
+	// The tool failed: there is nothing to cook
+}
+
 // Two definitions stand for those of all tools.
 func ExampleSearchTools() {
 	ctx := context.Background()
