@@ -5,32 +5,13 @@ package main
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
-	"fmt"
+	"slices"
+	"strings"
 
 	"google.golang.org/genai"
 
 	"github.com/seed94b59a13/mcp"
 )
-
-// call calls the tool that the model names. Earlier turns may name tools that
-// are gone: that, and a call without an answer, is for the model to read.
-func call(ctx context.Context, tools map[string]mcp.Tool, name string, arguments map[string]any) mcp.ToolResult {
-	tool, ok := tools[name]
-	if !ok {
-		return mcp.ToolResult{Content: fmt.Sprintf("there is no tool %q", name), IsError: true}
-	}
-	encoded, err := json.Marshal(arguments) // no arguments are null, which a Handler takes
-	if err != nil {
-		return mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	result, err := tool.Handler(ctx, encoded)
-	if err != nil {
-		return mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	return result
-}
 
 // definition does not use Parameters: that takes a small part of JSON Schema
 // and refuses the request for the rest.
@@ -50,6 +31,15 @@ func answer(call *genai.FunctionCall, result mcp.ToolResult) *genai.Part {
 			continue
 		}
 		response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(image.Data, image.MIMEType))
+	}
+	// The documents and sounds for which Content has only a note.
+	for _, part := range result.Parts {
+		if slices.Equal(part.Audience, []string{"user"}) || part.Data == nil {
+			continue
+		}
+		if part.MIMEType == "application/pdf" || strings.HasPrefix(part.MIMEType, "audio/") {
+			response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(part.Data, part.MIMEType))
+		}
 	}
 	if result.IsError {
 		response.Response = map[string]any{"error": cmp.Or(content, "The tool failed.")}

@@ -1,9 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -43,26 +42,16 @@ func TestAnswer(t *testing.T) {
 		{mcp.ToolResult{Content: `{"$ref":"#/a"}`, Structured: json.RawMessage(`{"$ref":"#/a"}`)}, `"response": {"output": "{\"$ref\":\"#/a\"}"}`},
 		{mcp.ToolResult{Content: "no such file", IsError: true}, `"response": {"error": "no such file"}`},
 		{mcp.ToolResult{Images: []mcp.Image{looptest.Dot, looptest.Dot}}, `"response": {"output": ""}, "parts": [` + dot + `,` + dot + `]`},
+		{mcp.ToolResult{Content: "[audio]\n[resource]", Parts: []mcp.Part{
+			{Type: "audio", MIMEType: "audio/wav", Data: []byte("\x89PNG")},
+			{Type: "resource", MIMEType: "application/pdf", Data: []byte("\x89PNG")},
+			{Type: "resource", MIMEType: "application/pdf", Data: []byte("\x89PNG"), Audience: []string{"user"}},
+			{Type: "resource", MIMEType: "application/zip", Data: []byte("\x89PNG")},
+		}}, `"response": {"output": "[audio]\n[resource]"}, "parts": [` + strings.Replace(dot, "image/png", "audio/wav", 1) + `,` +
+			strings.Replace(dot, "image/png", "application/pdf", 1) + `]`},
 		{mcp.ToolResult{Images: []mcp.Image{looptest.Dot}, IsError: true}, `"response": {"error": "The tool failed."}, "parts": [` + dot + `]`},
 	} {
 		assert.JSONEq(t, `{"functionResponse": {"id": "id", "name": "mcp__files__read", `+c.want+`}}`,
 			encode(t, answer(&genai.FunctionCall{ID: "id", Name: "mcp__files__read"}, c.result)))
 	}
-}
-
-func TestCall(t *testing.T) {
-	var got string
-	tools := map[string]mcp.Tool{
-		"works": {Handler: func(_ context.Context, arguments json.RawMessage) (mcp.ToolResult, error) {
-			got = string(arguments)
-			return mcp.ToolResult{Content: "done"}, nil
-		}},
-		"fails": {Handler: func(context.Context, json.RawMessage) (mcp.ToolResult, error) {
-			return mcp.ToolResult{}, errors.New("server stopped")
-		}},
-	}
-	assert.Equal(t, mcp.ToolResult{Content: "done"}, call(t.Context(), tools, "works", map[string]any{"n": 1.0}))
-	assert.Equal(t, `{"n":1}`, got)
-	assert.Equal(t, mcp.ToolResult{Content: "server stopped", IsError: true}, call(t.Context(), tools, "fails", nil))
-	assert.Equal(t, mcp.ToolResult{Content: `there is no tool "mcp__gone__read"`, IsError: true}, call(t.Context(), tools, "mcp__gone__read", nil))
 }

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -60,10 +61,8 @@ func run(ctx context.Context, command []string, loop func([]mcp.Tool) (string, e
 const maxTurns = 20
 
 func converse(ctx context.Context, client *genai.Client, model string, tools []mcp.Tool, prompt string) (string, error) {
-	byName := map[string]mcp.Tool{}
 	var definitions []*genai.FunctionDeclaration
 	for _, tool := range tools {
-		byName[tool.Name] = tool
 		definitions = append(definitions, definition(tool))
 	}
 	config := &genai.GenerateContentConfig{Tools: []*genai.Tool{{FunctionDeclarations: definitions}}}
@@ -85,7 +84,11 @@ func converse(ctx context.Context, client *genai.Client, model string, tools []m
 		parts := make([]*genai.Part, len(turn))
 		var calls sync.WaitGroup
 		for i, c := range turn {
-			calls.Go(func() { parts[i] = answer(c, call(ctx, byName, c.Name, c.Args)) })
+			arguments, err := json.Marshal(c.Args) // no arguments are null, which a Handler takes
+			if err != nil {
+				return "", err
+			}
+			calls.Go(func() { parts[i] = answer(c, mcp.Call(ctx, tools, c.Name, arguments)) })
 		}
 		calls.Wait()
 		contents = append(contents, genai.NewContentFromParts(parts, genai.RoleUser))
