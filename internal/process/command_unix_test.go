@@ -63,7 +63,7 @@ func TestCommand(t *testing.T) {
 // A start that fails says what its number leaves open, and leaves nothing.
 func TestFailedStart(t *testing.T) {
 	dir := t.TempDir()
-	for name, c := range map[string]struct {
+	files := map[string]struct {
 		content string
 		mode    os.FileMode
 		want    string
@@ -72,9 +72,12 @@ func TestFailedStart(t *testing.T) {
 		"script": {"#! /no/such/interpreter -x\n", 0o755, `no such file or directory: its interpreter "/no/such/interpreter" does not exist`},
 		"data":   {"#!/bin/sh\n", 0o644, "permission denied: it is not executable"},
 		"denied": {"#!" + dir + "/data\n", 0o755, `permission denied: its interpreter "` + dir + `/data" cannot be run`},
-	} {
+	}
+	for name, c := range files { // one of them is run by another
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(c.content), c.mode))
+	}
+	for name, c := range files {
 		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte(c.content), c.mode))
 		_, pipes, err := Start(&exec.Cmd{Path: path})
 		assert.EqualError(t, err, "fork/exec "+path+": "+c.want, name)
 		for _, file := range []*os.File{pipes.Stdin, pipes.Stdout, pipes.Stderr} {
