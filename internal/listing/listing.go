@@ -71,6 +71,7 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 		session  int // that the pages are from
 		restarts int
 	)
+	defer budget.Release()
 	for page := 1; ; page++ {
 		response, generation, err := config.Ask(ctx, cursor)
 		if err != nil {

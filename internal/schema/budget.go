@@ -40,11 +40,20 @@ type Budget struct {
 	ctx    context.Context
 	steps  int
 	growth int
+	parser *parser // of the schema before; nil while there is none
 }
 
 // NewBudget returns the budget of one listing.
 func NewBudget(ctx context.Context) *Budget {
 	return &Budget{ctx: ctx, steps: listingSteps, growth: listingGrowth}
+}
+
+// Release gives back what the budget has kept for the next schema.
+func (b *Budget) Release() {
+	if b.parser != nil {
+		b.parser.clear()
+		b.parser = nil
+	}
 }
 
 // Err is the cause of the end of the context, nil before it ends.

@@ -15,29 +15,25 @@ type renaming struct {
 	order []string          // the old ones, in order of appearance
 }
 
-// illegal reports whether a property somewhere in n has a name that is not legal.
+// illegal reports whether a property somewhere in n, which may have some, has a
+// name that is not legal.
 func (m *meter) illegal(n *node) bool {
 	m.step(1 + len(n.members))
-	if has(n.seen, kwRequired) {
-		for _, name := range n.get(kwRequired).list('[') {
-			if name.value.is('"') && !legalName(name.value.string()) {
-				return true
-			}
-		}
-	}
-	if n.kind != '{' || n.seen&holders == 0 {
-		return false
-	}
 	for i := range n.members {
 		k, v := n.members[i].k, n.members[i].value
-		switch schemasIn(k, v) {
-		case oneSchema:
-			if m.illegal(v) {
-				return true
+		switch held := schemasIn(k, v); {
+		case k == kwRequired:
+			for _, name := range v.list('[') {
+				if name.value.is('"') && !legalName(name.value.string()) {
+					return true
+				}
 			}
-		case listOfSchemas, namedSchemas:
+		case held == oneSchema && v.mayName() && m.illegal(v):
+			return true
+		case held == listOfSchemas, held == namedSchemas:
 			for j := range v.members {
-				if k == kwProperties && !legalName(v.members[j].name) || m.illegal(v.members[j].value) {
+				sub := &v.members[j]
+				if k == kwProperties && !legalName(sub.name) || sub.value.mayName() && m.illegal(sub.value) {
 					return true
 				}
 			}
@@ -46,9 +42,12 @@ func (m *meter) illegal(n *node) bool {
 	return false
 }
 
+// mayName reports whether n is a schema that may name properties.
+func (n *node) mayName() bool { return n.kind == '{' && n.seen&(holders|1<<kwRequired) != 0 }
+
 // newRenaming is nil when the schema n needs none.
 func (m *meter) newRenaming(n *node) *renaming {
-	if !m.illegal(n) {
+	if !n.mayName() || !m.illegal(n) {
 		return nil
 	}
 	r := renamer{meter: m, noted: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}}

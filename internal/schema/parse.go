@@ -38,8 +38,6 @@ type parser struct {
 	used    int
 	members []member
 	open    []member // those of the containers around
-	most    int      // of them, since the last release
-	again   bool     // it has read before, since then
 }
 
 var parsers = sync.Pool{New: func() any { return &parser{nodes: make([]node, 128)} }}
@@ -47,9 +45,14 @@ var parsers = sync.Pool{New: func() any { return &parser{nodes: make([]node, 128
 // pooled bounds what is kept for the next tree.
 const pooled = 1 << 12
 
-// begin returns a parser whose meter is for size bytes of schema.
-func begin(ctx context.Context, budget *Budget, size int) *parser {
-	p := parsers.Get().(*parser)
+// begin returns a parser whose meter is for size bytes of schema: that of the
+// budget, which has room from the schema before.
+func begin(ctx context.Context, budget *Budget, size int) (p *parser) {
+	if budget != nil && budget.parser != nil {
+		p, budget.parser = budget.parser, nil
+	} else {
+		p = parsers.Get().(*parser)
+	}
 	p.meter = newMeter(ctx, budget, size)
 	return p
 }
@@ -59,7 +62,6 @@ func begin(ctx context.Context, budget *Budget, size int) *parser {
 // strings are parts of data. Of members with one name the last value counts, in
 // the place of the first.
 func (p *parser) read(data []byte) *node {
-	p.again = p.data != nil
 	p.data, p.text, p.at, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0, 0
 	p.seen, p.spaced, p.odd, p.nan = 0, false, false, false
 	p.used, p.members, p.open = 0, p.members[:0], p.open[:0]
@@ -67,19 +69,25 @@ func (p *parser) read(data []byte) *node {
 }
 
 // release keeps the room of the parser, if that is not much, for the next schema.
+// What is in it stays until then, or until the end of the listing.
 func (p *parser) release() {
-	p.data, p.text = nil, ""
-	p.meter, p.rewriter = meter{}, rewriter{}
 	if len(p.nodes) > pooled || cap(p.members) > pooled || cap(p.open) > pooled {
 		return
 	}
-	if p.again {
-		p.used, p.members, p.most = len(p.nodes), p.members[:cap(p.members)], cap(p.open)
+	if p.budget != nil {
+		p.budget.parser = p
+		return
 	}
-	clear(p.nodes[:p.used])
-	clear(p.members)
-	clear(p.open[:min(p.most, cap(p.open))])
-	p.most, p.again = 0, false
+	p.clear()
+}
+
+// clear gives the room to whoever comes next.
+func (p *parser) clear() {
+	nodes, members, open := p.nodes, p.members[:cap(p.members)], p.open[:cap(p.open)]
+	clear(nodes)
+	clear(members)
+	clear(open)
+	*p = parser{nodes: nodes, members: members[:0], open: open[:0]}
 	parsers.Put(p)
 }
 
@@ -222,7 +230,6 @@ func (p *parser) container(n *node) {
 	}
 	p.at++
 	p.step(len(p.open) - outer)
-	p.most = max(p.most, len(p.open))
 	n.members = p.keep(p.open[outer:])
 	p.open = p.open[:outer]
 	p.seen |= n.seen
