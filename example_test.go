@@ -409,3 +409,25 @@ func ExampleQuestion() {
 	// ask of math asks: Who are you?
 	// {"action":"accept","content":{"name":"Ada"}} <nil>
 }
+
+// A platformToken authorizes with the token that a platform keeps in a file and
+// replaces from time to time.
+type platformToken string
+
+func (file platformToken) Authorize(req *http.Request) error {
+	token, err := os.ReadFile(string(file))
+	if err == nil {
+		req.Header.Set("Authorization", "Bearer "+string(token))
+	}
+	return err
+}
+
+// Refused is for those that can get another token.
+func (platformToken) Refused(*http.Response) (again bool, err error) { return false, nil }
+
+// Tokens from elsewhere. For servers that want a login there is package oauth.
+func ExampleAuthorizer() {
+	server := mcp.Server{Name: "reports", URL: "https://mcp.example.com/mcp", Auth: platformToken("/var/run/secrets/tokens/mcp")}
+	fmt.Println(server)
+	// Output: mcp.Server{Name: "reports", URL: https://mcp.example.com/mcp, Auth: mcp_test.platformToken}
+}

@@ -41,6 +41,14 @@ func ExampleClient_service() {
 	}}
 }
 
+// The users of an organization, whose identity provider decides what a program
+// may use for them: they sign in to the program, and to no server besides.
+func ExampleEnterprise() {
+	idToken := func(context.Context) (string, error) { return "", nil } // of the user's session
+	provider := &oauth.Enterprise{Issuer: "https://idp.example.com", ID: "agent", Secret: os.Getenv("IDP_SECRET"), IDToken: idToken}
+	_ = &oauth.Client{ID: "agent", Secret: os.Getenv("SECRET"), Issuer: "https://login.example.com", Assertion: provider.Assertion}
+}
+
 // A web application with many users.
 func ExampleClient_web() {
 	var db *sql.DB
