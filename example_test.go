@@ -357,6 +357,17 @@ func ExampleNewTool() {
 	// The tool failed: there is nothing to cook
 }
 
+// A list of objects in fewer tokens.
+func ExampleTOON() {
+	fmt.Println(mcp.TOON(`[{"id": 1, "name": "Ana"}, {"id": 2, "name": "Bo"}]`))
+	fmt.Println(mcp.TOON("plain text"))
+	// Output:
+	// [2]{id,name}:
+	//   1,Ana
+	//   2,Bo
+	// plain text
+}
+
 // Two definitions stand for those of all tools.
 func ExampleSearchTools() {
 	ctx := context.Background()
