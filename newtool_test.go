@@ -162,7 +162,8 @@ func TestNewToolPanics(t *testing.T) {
 		"is not a plain struct": newToolOf[struct{ text }]("a"),
 		"not exported":          newToolOf[struct{ *inner }]("a"),
 		"two fields": newToolOf[struct {
-			A, B int `json:"x"`
+			A int
+			B int `json:"A"`
 		}]("a"),
 		"contains itself":                   newToolOf[self]("a"),
 		"are not strings":                   newToolOf[struct{ M map[int]string }]("a"),
