@@ -66,6 +66,9 @@ func (c *Catalog) Find(ctx context.Context, n int, at func(i int) Tool, query st
 		return nil, context.Cause(ctx)
 	}
 	defer func() { <-c.lock }()
+	if ctx.Err() != nil { // of two that are ready, select takes any
+		return nil, context.Cause(ctx)
+	}
 	if err := c.update(ctx, n, at); err != nil {
 		return nil, err
 	}
