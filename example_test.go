@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/seed94b59a13/mcp"
 	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
@@ -366,6 +368,41 @@ func ExampleTOON() {
 	//   1,Ana
 	//   2,Bo
 	// plain text
+}
+
+// Tools served again as one MCP server.
+func ExampleAddTools() {
+	ctx := context.Background()
+	connection, err := mcp.Connect(ctx, exampleServer("example"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer connection.Close()
+
+	server := sdk.NewServer(&sdk.Implementation{Name: "gateway", Version: "1"}, nil)
+	if err := mcp.AddTools(server, connection.Tools()...); err != nil {
+		fmt.Println(err)
+	}
+	// A client of it, in the same program.
+	here, there := sdk.NewInMemoryTransports()
+	if _, err := server.Connect(ctx, there, nil); err != nil {
+		fmt.Println(err)
+		return
+	}
+	client, err := sdk.NewClient(&sdk.Implementation{Name: "client", Version: "1"}, nil).Connect(ctx, here, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer client.Close()
+	result, err := client.CallTool(ctx, &sdk.CallToolParams{Name: "mcp__math__divide", Arguments: map[string]any{"a": 1, "b": 4}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(result.Content[0].(*sdk.TextContent).Text)
+	// Output: 0.25
 }
 
 // Two definitions stand for those of all tools.
