@@ -51,7 +51,7 @@ import (
 // The fault of a server has its name as in the file and wraps
 // [ErrInvalidServer]: a variable that is not set, a member of the wrong type, a
 // transport such as sse, a name that an entry before it has, or what [Connect]
-// would refuse. A text that is no JSON object gives no server and an error with
+// would refuse. A text that is not a JSON object gives no server and an error with
 // the line and column. What was left out of a server that is returned is in the
 // error as well, without ErrInvalidServer: env beside a url, a header that the
 // protocol sets with a value of its own. No error shows an argument or the value

@@ -97,7 +97,7 @@ func TestConnectAll(t *testing.T) {
 
 	require.Len(t, all.All(), 2)
 	assert.Equal(t, []string{"mcp__good1__echo", "mcp__good2__echo"}, names(all.Tools()))
-	assert.Equal(t, []string{`good2: skipped 4 lines of output that are no JSON-RPC messages, the first: "Welcome!"`}, all.Warnings())
+	assert.Equal(t, []string{`good2: skipped 4 lines of output that are not JSON-RPC messages, the first: "Welcome!"`}, all.Warnings())
 	assert.NoError(t, all.RefreshTools(t.Context()))
 
 	err := all.Err()

@@ -115,7 +115,7 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 				for _, piece := range pieces {
 					a.w.Write([]byte(piece))
 					a.w.(http.Flusher).Flush()
-					time.Sleep(400 * time.Millisecond) // in all more than what is no answer may take
+					time.Sleep(400 * time.Millisecond) // in all more than what is not an answer may take
 				}
 			})
 			got, err := call(t, c, `{}`)

@@ -262,7 +262,7 @@ func TestHTTPSessionLost(t *testing.T) {
 		h.now("tools/call", nil)
 		works(t, c)
 	})
-	t.Run("what is no lost session", func(t *testing.T) {
+	t.Run("what is not a lost session", func(t *testing.T) {
 		h := newWeb(t)
 		c := connect(t, h.server())
 		for _, play := range []func(*asking){
@@ -988,11 +988,11 @@ func TestHTTPParameterHeaders(t *testing.T) {
 	c := connect(t, h.server())
 	require.Len(t, c.Tools(), 1)
 	assert.Equal(t, []string{
-		`dropped tool "array": its property "a" has an x-mcp-header but is no string, integer or boolean`,
-		`dropped tool "fraction": its property "a" has an x-mcp-header but is no string, integer or boolean`,
-		`dropped tool "empty": the x-mcp-header of its property "a" is no header name`,
-		`dropped tool "space": the x-mcp-header of its property "a" is no header name`,
-		`dropped tool "number": the x-mcp-header of its property "a" is no header name`,
+		`dropped tool "array": its property "a" has an x-mcp-header but is not a string, integer or boolean`,
+		`dropped tool "fraction": its property "a" has an x-mcp-header but is not a string, integer or boolean`,
+		`dropped tool "empty": the x-mcp-header of its property "a" is not a header name`,
+		`dropped tool "space": the x-mcp-header of its property "a" is not a header name`,
+		`dropped tool "number": the x-mcp-header of its property "a" is not a header name`,
 		`dropped tool "twice": two of its properties have the x-mcp-header "a"`,
 	}, c.Warnings())
 	for _, test := range []struct {

@@ -391,7 +391,7 @@ func TestHTTPLegalAnswers(t *testing.T) {
 		server.BearerToken = "sk-secret-1"
 		c := connect(t, server)
 		works(t, c)
-		assert.Equal(t, []string{`skipped 2 events of streams that are no JSON-RPC messages, the first: "ping from [masked]"`}, c.Warnings())
+		assert.Equal(t, []string{`skipped 2 events of streams that are not JSON-RPC messages, the first: "ping from [masked]"`}, c.Warnings())
 	})
 	t.Run("a junk line of 10 MiB", func(t *testing.T) {
 		h := newWeb(t)
@@ -439,17 +439,17 @@ func TestHTTPWrongAnswers(t *testing.T) {
 		body        string
 		want        string
 	}{
-		{"accepted", 202, "", "", "the server answered 202 Accepted, which is no answer to a request"},
-		{"no content", 204, "", "", "the server answered 204 No Content, which is no answer to a request"},
+		{"accepted", 202, "", "", "the server answered 202 Accepted, which is not an answer to a request"},
+		{"no content", 204, "", "", "the server answered 204 No Content, which is not an answer to a request"},
 		{"page", 200, "text/html; charset=utf-8", "<!doctype html>\n<title>Sign\tin\x1b[0m</title>", "the server answered 200 OK with the content type text/html; charset=utf-8: <!doctype html> <title>Sign in</title>"},
 		{"plain text", 200, "text/plain", "OK", "the server answered 200 OK with the content type text/plain: OK"},
 		{"no type", 200, "", "{}", "the server answered 200 OK without a content type: {}"},
 		{"no body", 200, "application/json", "", "the server answered 200 OK with an empty body"},
-		{"no JSON", 200, "application/json", "<html>Maintenance</html>", "the server answered 200 OK with what is no JSON-RPC message: <html>Maintenance</html>"},
-		{"no JSON-RPC", 200, "application/json", `{"status":"ok"}`, `the server answered 200 OK with what is no JSON-RPC message: {"status":"ok"}`},
-		{"two messages", 200, "application/json", `{"jsonrpc":"2.0","id":99,"result":{}}{"a":1}`, `the server answered 200 OK with what is no JSON-RPC message: {"jsonrpc":"2.0","id":99,"result":{}}{"a":1}`},
+		{"no JSON", 200, "application/json", "<html>Maintenance</html>", "the server answered 200 OK with what is not a JSON-RPC message: <html>Maintenance</html>"},
+		{"no JSON-RPC", 200, "application/json", `{"status":"ok"}`, `the server answered 200 OK with what is not a JSON-RPC message: {"status":"ok"}`},
+		{"two messages", 200, "application/json", `{"jsonrpc":"2.0","id":99,"result":{}}{"a":1}`, `the server answered 200 OK with what is not a JSON-RPC message: {"jsonrpc":"2.0","id":99,"result":{}}{"a":1}`},
 		{"another answer", 200, "application/json", `{"jsonrpc":"2.0","id":99,"result":{}}`, `the server answered 200 OK with the answer to another request: {"jsonrpc":"2.0","id":99,"result":{}}`},
-		{"message", 200, "application/json", `{"message":"quota\nexceeded"}`, "the server answered 200 OK with what is no JSON-RPC message: quota exceeded"},
+		{"message", 200, "application/json", `{"message":"quota\nexceeded"}`, "the server answered 200 OK with what is not a JSON-RPC message: quota exceeded"},
 		{"msg", 500, "application/json", `{"code":7,"msg":"boom"}`, "the server answered 500 Internal Server Error: boom"},
 		{"error", 502, "application/json", `{"error":"bad upstream"}`, "the server answered 502 Bad Gateway: bad upstream"},
 		{"error object", 500, "application/json", `{"error":{"message":"deep"}}`, "the server answered 500 Internal Server Error: deep"},

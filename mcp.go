@@ -71,7 +71,7 @@
 //
 // # Errors
 //
-// A tool that fails is no error but a [ToolResult] with IsError, since a model
+// A tool that fails is not an error but a [ToolResult] with IsError, since a model
 // can act on its text. A Handler returns an error only when no answer came:
 //
 //   - the context ended: the error wraps context.Canceled or

@@ -110,7 +110,7 @@ func TestPlain(t *testing.T) {
 
 	require.NoError(t, c.Close())
 	<-c.Done()
-	assert.NoError(t, c.Err(), "a plain Close is no error")
+	assert.NoError(t, c.Err(), "a plain Close is not an error")
 	assert.Len(t, c.Tools(), 1)
 	_, err = tools[0].Handler(t.Context(), nil)
 	assert.EqualError(t, err, `mcp server "test": calling tool "echo": request not sent: the connection is closed`)

@@ -76,7 +76,7 @@ func endsInHash(s string) bool {
 }
 
 // clean replaces each character that a name may not have, and each byte that
-// is no character, by an underscore. It stops after limit characters.
+// is not a character, by an underscore. It stops after limit characters.
 func clean(s string, limit int) string {
 	var b strings.Builder
 	for len(s) > 0 && b.Len() < limit {

@@ -22,7 +22,7 @@ func TestToolName(t *testing.T) {
 		{"srv", "getuser", "mcp__srv__getuser"},
 		{"mcp", "mcp__x", "mcp__mcp__mcp__x"},
 		{"s", strings.Repeat("t", 56), "mcp__s__" + strings.Repeat("t", 56)},
-		// Ten digits that are no hash.
+		// Ten digits that are not a hash.
 		{"srv", "log_20260101AB", "mcp__srv__log_20260101AB"},
 		{"srv", "x-0123456789", "mcp__srv__x-0123456789"},
 		// One character too long.

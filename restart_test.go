@@ -122,7 +122,7 @@ func TestRestart(t *testing.T) {
 	assert.Len(t, lines(dir, "starts"), 3)
 	select {
 	case <-c.ToolsChanged():
-		t.Fatal("the same list is no change")
+		t.Fatal("the same list is not a change")
 	default:
 	}
 	result, err = tool.Handler(t.Context(), []byte(`{"a":"fail"}`))

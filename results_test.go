@@ -230,7 +230,7 @@ func TestStructuredContent(t *testing.T) {
 		{"text is never replaced", `{"content":[{"type":"text","text":"see below"}],"structuredContent":` + u1 + `}`, structured("see below", u1)},
 		{"nothing is shown twice", `{"content":[{"type":"text","text":"{\"id\": \"u1\"}"}],"structuredContent":` + u1 + `}`, structured(`{"id": "u1"}`, u1)},
 		{"a note is content", `{"content":[{"type":"audio","data":"AAAA"}],"structuredContent":` + u1 + `}`, structured("[audio: 3 bytes]", u1)},
-		{"an image is no text", `{"content":[` + image64("image/png", pngHead) + `],"structuredContent":` + u1 + `}`,
+		{"an image is not a text", `{"content":[` + image64("image/png", pngHead) + `],"structuredContent":` + u1 + `}`,
 			mcp.ToolResult{Content: u1, Structured: json.RawMessage(u1), Images: pictures("", pngHead).Images}},
 		{"R25 nothing is escaped", `{"content":[],"structuredContent":{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}}`,
 			structured(`{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}`, `{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}`)},
@@ -278,7 +278,7 @@ func TestResourceResults(t *testing.T) {
 			content("[resource: x:/a.json]\n{\"a\":1}")},
 		{"R13 a blob of a document", ofParts(`{"type":"resource","resource":{"uri":"x:/b.pdf","mimeType":"application/pdf","blob":"JVBERi0xLjQK"}}`),
 			content("[resource: x:/b.pdf, application/pdf, 9 bytes]")},
-		{"R13 a blob that is no text", ofParts(`{"type":"resource","resource":{"uri":"x:/c.txt","mimeType":"text/plain","blob":"/////w=="}}`),
+		{"R13 a blob that is not a text", ofParts(`{"type":"resource","resource":{"uri":"x:/c.txt","mimeType":"text/plain","blob":"/////w=="}}`),
 			content("[resource: x:/c.txt, text/plain, 4 bytes]")},
 		{"R13 a blob that is an image", ofParts(`{"type":"resource","resource":{"uri":"x:/d.png","mimeType":"image/png","blob":"` + png64 + `"}}`), pictures("", pngHead)},
 		{"R13 no resource", ofParts(`{"type":"resource"}`), content("[resource without content]")},
@@ -328,7 +328,7 @@ func TestImageResults(t *testing.T) {
 		one("gif", image64("image/gif", gifHead), pictures("", gifHead)),
 		one("webp", image64("image/webp", webpHead), pictures("", webpHead)),
 		one("the label is wrong", image64("image/png", jpegHead), pictures("", jpegHead)),
-		one("the label is no type", image64("jpg", webpHead), pictures("", webpHead)),
+		one("the label is not a type", image64("jpg", webpHead), pictures("", webpHead)),
 		one("the label is missing", `{"type":"image","data":"`+png64+`"}`, pictures("", pngHead)),
 		{"several", ofParts(image64("", pngHead), `"a"`, image64("", gifHead)), pictures("[image 1]\na", pngHead, gifHead)},
 
@@ -359,7 +359,7 @@ func TestImageResults(t *testing.T) {
 		one("tiff of the other kind", image64("", "MM\x00*"), content(unsupported+"image/tiff, 4 bytes]")),
 		one("heic", image64("image/jpeg", "\x00\x00\x00\x18ftypheic"), content(unsupported+"image/heic, 12 bytes]")),
 		one("avif", image64("image/jpeg", "\x00\x00\x00\x18ftypavif"), content(unsupported+"image/avif, 12 bytes]")),
-		one("riff that is no webp", image64("image/webp", "RIFF\x00\x00\x00\x00WAVE"), content(unsupported+"image/webp, 12 bytes]")),
+		one("riff that is not webp", image64("image/webp", "RIFF\x00\x00\x00\x00WAVE"), content(unsupported+"image/webp, 12 bytes]")),
 
 		one("a URL in place of data", imagePart("image/png", "https://e.test/a.png"), content("[image not shown (it is not fetched): https://e.test/a.png, image/png]")),
 		one("a URL in capitals", imagePart("", "HTTP://E.TEST/"), content("[image not shown (it is not fetched): HTTP://E.TEST/]")),
@@ -635,7 +635,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsShareMemory proves that parts are no copies of what is in the result.
+// TestPartsShareMemory proves that parts are not copies of what is in the result.
 func TestPartsShareMemory(t *testing.T) {
 	ask := asker(t, nil)
 	for _, text := range []string{"short", strings.Repeat("long\n", 20_000)} {

@@ -396,7 +396,7 @@ func lastOfEach(env []string) []string {
 	return kept
 }
 
-// plainVariables are variables whose values are no secrets but stand in every
+// plainVariables are variables whose values are not secrets but stand in every
 // second error text.
 var plainVariables = append([]string{"LANGUAGE", "TZ", "PWD", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT"}, baseVariables...)
 

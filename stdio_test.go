@@ -64,18 +64,18 @@ var answers = map[string]struct {
 	"a batch without an end":  {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]`, nil},
 	"lines without an end":    {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": $OK\n}", nil},
 	"a batch over lines":      {"[\n{\"jsonrpc\":\"2.0\",\"id\":$ID,\n\"result\":$OK}\n]\n", nil},
-	"content length":          {"Content-Length: 99\r\n\r\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}`, []string{`skipped a line of output that is no JSON-RPC message: "Content-Length: 99"`}},
+	"content length":          {"Content-Length: 99\r\n\r\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}`, []string{`skipped a line of output that is not a JSON-RPC message: "Content-Length: 99"`}},
 	"an echo":                 {`{"jsonrpc":"2.0","id":$ID,"method":"tools/call","params":{}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a request of this client that the server sent back: "tools/call"`}},
-	"a log line that quotes":  {`{"level":"debug","sent":{"jsonrpc":"2.0","id":$ID,"result":{}}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"debug\",\"sent\":{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{}}}"`}},
+	"a log line that quotes":  {`{"level":"debug","sent":{"jsonrpc":"2.0","id":$ID,"result":{}}}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "{\"level\":\"debug\",\"sent\":{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{}}}"`}},
 	"null input requests":     {`{"jsonrpc":"2.0","id":$ID,"result":{"inputRequests":{"x":null},"content":[{"type":"text","text":"ok"}]}}` + "\n", nil},
-	"a banner":                {"Server v1.0 started\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "Server v1.0 started"`}},
-	"a JSON log line":         {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
-	"a log line on method":    {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
-	"numbers and words":       {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are no JSON-RPC messages, the first: "12"`}},
-	"an open brace":           {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "{"`}},
-	"a colour":                {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are no JSON-RPC messages, the first: ""`}},
-	"a prompt before":         {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "server>"`}},
-	"text behind":             {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is no JSON-RPC message: "done"`}},
+	"a banner":                {"Server v1.0 started\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "Server v1.0 started"`}},
+	"a JSON log line":         {`{"level":"info","id":$ID,"msg":"call"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "{\"level\":\"info\",\"id\":$ID,\"msg\":\"call\"}"`}},
+	"a log line on method":    {`{"method":"GET","path":"/"}` + "\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "{\"method\":\"GET\",\"path\":\"/\"}"`}},
+	"numbers and words":       {"12\nnull\n\"x\"\n[1,2]\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped 5 lines of output that are not JSON-RPC messages, the first: "12"`}},
+	"an open brace":           {"{\n" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "{"`}},
+	"a colour":                {"\x1b[32m" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x1b[0m\n", []string{`skipped 2 lines of output that are not JSON-RPC messages, the first: ""`}},
+	"a prompt before":         {"server> " + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "server>"`}},
+	"text behind":             {`{"jsonrpc":"2.0","id":$ID,"result":$OK} done` + "\n", []string{`skipped a line of output that is not a JSON-RPC message: "done"`}},
 	"two on a line":           {`{"jsonrpc":"2.0","method":"notifications/message"}{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
 }
 
@@ -99,7 +99,7 @@ func TestOutput(t *testing.T) {
 			n := 1
 			fmt.Sscanf(c.warnings[0], "skipped %d", &n)
 			_, want, _ := strings.Cut(c.warnings[0], ": ")
-			kind := "lines of output that are no JSON-RPC messages"
+			kind := "lines of output that are not JSON-RPC messages"
 			for one, many := range map[string]string{" answer": "answers without the id of a request that waits for one", "a request of this client": "requests of this client that the server sent back"} {
 				if strings.Contains(c.warnings[0], one) {
 					kind = many
@@ -241,7 +241,7 @@ func TestNoiseAroundTheHandshake(t *testing.T) {
 	result, err := call(t, c, `{"a":1}`)
 	require.NoError(t, err)
 	assert.Equal(t, `{"a":1}`, result.Content)
-	assert.Equal(t, []string{`skipped 4 lines of output that are no JSON-RPC messages, the first: "Welcome!"`}, c.Warnings())
+	assert.Equal(t, []string{`skipped 4 lines of output that are not JSON-RPC messages, the first: "Welcome!"`}, c.Warnings())
 }
 
 func TestByteByByte(t *testing.T) {
@@ -405,7 +405,7 @@ func init() {
 func TestSecretsAreMasked(t *testing.T) {
 	server := stdioServer(t, "tells secrets", "API_KEY=hunter2-hunter2", "HOME=/home/somebody", "SHORT=short")
 	c := connect(t, server)
-	assert.Equal(t, []string{`skipped a line of output that is no JSON-RPC message: "key is [masked]"`}, c.Warnings())
+	assert.Equal(t, []string{`skipped a line of output that is not a JSON-RPC message: "key is [masked]"`}, c.Warnings())
 	_, err := call(t, c, `{}`)
 	assert.EqualError(t, err, `mcp server "test": calling tool "echo": server stopped: exit status 7; stderr: cannot use [masked] of /home/somebody short; the tool may have run`)
 	assert.ErrorIs(t, err, mcp.ErrServerStopped)

@@ -22,7 +22,7 @@ type LoginRequired struct {
 	// Scopes what is asked for; the last two are empty if they are not known.
 	Server, Issuer string
 	Scopes         []string
-	// Err is why there is no token although a person was asked before: what
+	// Err is why there is not a token although a person was asked before: what
 	// became of the last login, or that they have logged out. Nil means that
 	// nobody was.
 	Err error

@@ -187,7 +187,7 @@ func (c *Client) register(ctx context.Context, d discovery, redirect string) (re
 		}
 		return registration{}, fmt.Errorf("registering the client: %w", statusError(resp.StatusCode))
 	case err != nil || answer.ID == "":
-		return registration{}, errors.New("registering the client: the authorization server answered what is no registration")
+		return registration{}, errors.New("registering the client: the authorization server answered what is not a registration")
 	}
 	r := registration{ID: string(answer.ID), Secret: string(answer.Secret), Method: string(answer.Method), Issuer: string(d.server.Issuer), RedirectURL: redirect, Dynamic: true}
 	if at := seconds(answer.Expires); at > 0 && r.Secret != "" {

@@ -189,7 +189,7 @@ func tokenError(err error, hide func(s string, limit int) string) error {
 	case errors.As(err, &network):
 		return fmt.Errorf("reaching the token endpoint: %w", bare(err))
 	}
-	return fmt.Errorf("the token endpoint answered what is no token: %s", hide(err.Error(), maxSaid))
+	return fmt.Errorf("the token endpoint answered what is not a token: %s", hide(err.Error(), maxSaid))
 }
 
 // bare takes the URL out of an error of net/http, and makes its timeouts none
@@ -242,7 +242,7 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // plainAnswer returns a token answer with what is known, in the types that are
-// expected; nil if it is no JSON object.
+// expected; nil if it is not a JSON object.
 func plainAnswer(body []byte) []byte {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\uFEFF")), &members) != nil || members == nil {

@@ -100,7 +100,7 @@ func (a *agent) callAll(ctx context.Context, tools map[string]mcp.Tool, calls []
 	}
 }
 
-// call calls a tool and shows its progress. That there is no answer is for the
+// call calls a tool and shows its progress. That there is not an answer is for the
 // model to read, too.
 func (a *agent) call(ctx context.Context, tool mcp.Tool, arguments string) mcp.ToolResult {
 	a.printf("%s: started\n", tool.Name)

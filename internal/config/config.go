@@ -35,14 +35,14 @@ type Entry struct {
 
 	Faults []string // what the fields above lack, none of it secret
 
-	// Err says that what should hold servers is no object. Nothing else is
+	// Err says that what should hold servers is not an object. Nothing else is
 	// set then.
 	Err error
 }
 
 // Read returns the entries in the order of the file, with variables replaced
 // by what lookup returns; nil means that none is set. It fails for a text that
-// is no object or has no place for servers.
+// is not an object or has no place for servers.
 func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	json := plain(text)
@@ -53,7 +53,7 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 	if err != nil {
 		before := text[:at]
 		line := before[bytes.LastIndexByte(before, '\n')+1:]
-		return nil, fmt.Errorf("mcp config is no JSON object: line %d, column %d: %w", 1+bytes.Count(before, []byte("\n")), 1+utf8.RuneCount(line), err)
+		return nil, fmt.Errorf("mcp config is not a JSON object: line %d, column %d: %w", 1+bytes.Count(before, []byte("\n")), 1+utf8.RuneCount(line), err)
 	}
 	if lookup == nil {
 		lookup = func(string) (string, bool) { return "", false }

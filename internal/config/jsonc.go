@@ -8,7 +8,7 @@ import "bytes"
 // plain returns a copy of text in which spaces stand for comments and for a
 // comma before a closing bracket, so that positions stay the same. It goes over
 // the text once, whatever the text is: a comment or a string without an end
-// stays as it is, with all behind it, and is no JSON.
+// stays as it is, with all behind it, and is not JSON.
 //
 // The libraries for this either build a tree or are this loop with a module
 // around it.

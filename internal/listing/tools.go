@@ -302,7 +302,7 @@ func (l *reader) selected(name string) bool {
 	return !matches(l.Leave) && keep
 }
 
-// describe puts a description together. The server's part of it is no copy.
+// describe puts a description together. The server's part of it is not a copy.
 func (l *reader) describe(name string, given []byte) (description, servers string) {
 	s := append(l.scratch[:0], "Tool "...)
 	s = append(s, name...)

@@ -79,7 +79,7 @@ func (t *tree) mayBeEmpty() bool { return len(t.members) == 0 && t.starved == ni
 
 // isEmpty reports whether there is certainly no process in the tree, when the
 // leader is reaped. A look takes its time where the system is crowded, and this
-// none: an id that is not even a group's or a session's is no owner of a file,
+// none: an id that is not even a group's or a session's does not own a file,
 // whatever it is (fcntl(2), F_SETOWN, since Linux 4.14).
 func (t *tree) isEmpty() bool {
 	if len(t.members) > 0 || t.starved != nil || len(t.spare) == 0 {

@@ -79,7 +79,7 @@ func number(value []byte) (n float64, percent, ok bool) {
 }
 
 // A Silence is the cause of a context whose call was too long without an
-// answer or progress. It is no error of the context package: agent loops read
+// answer or progress. It is not an error of the context package: agent loops read
 // those as the end of the whole run.
 type Silence time.Duration
 

@@ -27,7 +27,7 @@ func String(value []byte) (s string, ok bool) {
 }
 
 // AppendString appends what [String] returns; it appends nothing where value
-// is no string.
+// is not a string.
 func AppendString(dst, value []byte) []byte {
 	text, ok := inner(value)
 	if !ok {

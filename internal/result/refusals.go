@@ -1,6 +1,6 @@
 package result
 
-// This file shows the answers of a tools/call that are no result: errors, and
+// This file shows the answers of a tools/call that are not a result: errors, and
 // questions that this client has no answer to.
 
 import (

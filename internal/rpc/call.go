@@ -56,7 +56,7 @@ type Response struct {
 }
 
 // Release gives the buffer behind the answer back to the transport. The bytes
-// must not be used any more. Not calling it is no leak.
+// must not be used any more. Not calling it does not leak anything.
 func (a Response) Release() {
 	if a.release != nil {
 		a.release()

@@ -27,7 +27,7 @@ type Message struct {
 	Owned  bool // nobody else has the bytes: a response keeps them
 }
 
-// ErrNoMessage says that a JSON text is no JSON-RPC message.
+// ErrNoMessage says that a JSON text is not a JSON-RPC message.
 var ErrNoMessage = errors.New("the JSON text is not a JSON-RPC message")
 
 // Parse reads the message at the start of data and returns what follows it.

@@ -1,6 +1,6 @@
 package rpc
 
-// This file counts what a server sent that is no message.
+// This file counts what a server sent that is not a message.
 
 import (
 	"fmt"

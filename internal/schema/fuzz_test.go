@@ -29,7 +29,7 @@ func FuzzNormalize(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		normalizer := clean
 		end, err := raw.Scan(data)
-		if err != nil || end > 4<<10 { // the checker is slow, and more text is no other kind of text
+		if err != nil || end > 4<<10 { // the checker is slow, and more text is not another kind of text
 			return
 		}
 		schema := raw.Repair(data[:end])

@@ -315,7 +315,7 @@ func TestNormalizeRootSchemasInPlace(t *testing.T) {
 			`{"type":"object","properties":{"a":{},"b":{}},"additionalProperties":false,"description":"Alternatives: optionally a; optionally b."}`},
 		{"a branch that is open", `{"anyOf":[{"properties":{"a":{}},"additionalProperties":false},{"properties":{"b":{}}}]}`,
 			`{"type":"object","properties":{"a":{},"b":{}},"description":"Alternatives: optionally a; optionally b."}`},
-		{"branches that are no objects", `{"anyOf":[{"type":"null"},false,{"type":"object","properties":{"a":{}},"required":["a"]}]}`,
+		{"branches that are not objects", `{"anyOf":[{"type":"null"},false,{"type":"object","properties":{"a":{}},"required":["a"]}]}`,
 			`{"type":"object","properties":{"a":{}},"required":["a"]}`},
 		{"not, enum, const", `{"type":"object","properties":{},"not":{"required":["a"]},"enum":[{"a":1}],"const":{"a":1}}`,
 			`{"type":"object","properties":{},"description":"Must not match {\"required\":[\"a\"]}. Allowed values: {\"a\":1}. Allowed value: {\"a\":1}."}`},

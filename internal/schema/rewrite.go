@@ -614,7 +614,7 @@ func (w *rewriter) openArrays(n *node, allowed types) {
 	}
 }
 
-// required is rule 7. A required name that is no property becomes an open one,
+// required is rule 7. A required name that is not a property becomes an open one,
 // which lets in what additionalProperties kept out.
 func (w *rewriter) required(n *node) (widened bool) {
 	list, props := n.get(kwRequired), n.get(kwProperties)

@@ -66,7 +66,7 @@ func TestManyMessagesOnALine(t *testing.T) {
 	c.receive()
 	_, _, ok := call.Outcome()
 	assert.True(t, ok, "the answer was lost")
-	assert.Equal(t, `skipped 825000 lines of output that are no JSON-RPC messages, the first: "x"`, c.Warnings()[0])
+	assert.Equal(t, `skipped 825000 lines of output that are not JSON-RPC messages, the first: "x"`, c.Warnings()[0])
 }
 
 // A text that comes in parts is looked at once, wherever it is cut.

@@ -433,7 +433,7 @@ func (c *Conn) quoteEnd(text []byte, cut bool) string { return c.Quoter.End(text
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	warnings := c.skipped.Warnings("a line of output that is no JSON-RPC message", "lines of output that are no JSON-RPC messages")
+	warnings := c.skipped.Warnings("a line of output that is not a JSON-RPC message", "lines of output that are not JSON-RPC messages")
 	warnings = append(warnings, c.Pending.Warnings()...)
 	if c.relay != nil {
 		warnings = append(warnings, c.relay.warnings(c.Quoter)...)

@@ -349,7 +349,7 @@ func (c *Conn) odd(e *events, s session, r *request, data []byte) {
 			continue
 		}
 		e.say(e.name, skipped)
-		// An event with a name of its own, such as ping, is no message that
+		// An event with a name of its own, such as ping, is not a message that
 		// went wrong.
 		if e.name == "" || e.name == "message" {
 			c.skipped.Add(skipped, c.Quoter)

@@ -31,7 +31,7 @@ type request struct {
 	after   string // the id of the event after which a stream is to go on
 	id      int64
 	body    []byte
-	call    *rpc.Call // nil for what is no call
+	call    *rpc.Call // nil for what is not a call
 
 	delivery  *delivery          // the last attempt to send it
 	cancel    context.CancelFunc // ends the request's context

@@ -1,6 +1,6 @@
 package streamable
 
-// This file turns what is no answer into an error that says what came instead.
+// This file turns what is not an answer into an error that says what came instead.
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	maxKept  = 64 << 10         // bytes of a body that is no answer
+	maxKept  = 64 << 10         // bytes of a body that is not an answer
 	maxRead  = maxKept + 16<<10 // since what is masked and cleaned away makes it less
 	maxShown = 512              // bytes of it in an error text
 	// failureTime bounds reading such a body: some never end.
@@ -116,7 +116,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 	if f.status >= 200 && f.status <= 299 {
 		switch kind := mediaType(f.resp); {
 		case f.status == http.StatusAccepted, f.status == http.StatusNoContent:
-			b.WriteString(", which is no answer to a request")
+			b.WriteString(", which is not an answer to a request")
 		case kind == "":
 			b.WriteString(" without a content type")
 		case kind != "application/json":
@@ -126,7 +126,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 		case len(f.body) == 0:
 			b.WriteString(" with an empty body")
 		default:
-			b.WriteString(" with what is no JSON-RPC message")
+			b.WriteString(" with what is not a JSON-RPC message")
 		}
 	}
 	// net/http takes off what it has asked for, which is gzip.
@@ -161,7 +161,7 @@ func (c *Conn) advice(header http.Header) http.Header {
 	return kept
 }
 
-// adviceHeaders are canonical names. Those of rate limits are no standard yet.
+// adviceHeaders are canonical names. Those of rate limits are not a standard yet.
 var adviceHeaders = []string{
 	"Retry-After", "Www-Authenticate", "Proxy-Authenticate", "Allow", "Content-Type", "Date",
 	"Ratelimit", "Ratelimit-Limit", "Ratelimit-Policy", "Ratelimit-Remaining", "Ratelimit-Reset",

@@ -111,11 +111,11 @@ func (r *paramReader) header(value, kind []byte) string {
 	lower := strings.ToLower(name)
 	switch {
 	case !IsHeaderName(name) || len(name) > maxParamName:
-		r.fail("the x-mcp-header of its property %q is no header name", r.property())
+		r.fail("the x-mcp-header of its property %q is not a header name", r.property())
 	case r.seen[lower]:
 		r.fail("two of its properties have the x-mcp-header %q", name)
 	case !isPrimitive(kind):
-		r.fail("its property %q has an x-mcp-header but is no string, integer or boolean", r.property())
+		r.fail("its property %q has an x-mcp-header but is not a string, integer or boolean", r.property())
 	case len(r.seen) == maxParams:
 		r.fail("more than %d of its properties have an x-mcp-header", maxParams)
 	}

@@ -25,8 +25,8 @@ func TestParams(t *testing.T) {
 		assert.Equal(t, want, p.Header([]byte(arguments)), arguments)
 	}
 	for schema, want := range map[string]string{
-		`{"properties":{"a":{"properties":{"b":{"x-mcp-header":"B","type":"number"}}}}}`:                                `its property "a.b" has an x-mcp-header but is no string, integer or boolean`,
-		`{"properties":{"a":{"properties":{"b":{"x-mcp-header":"` + strings.Repeat("b", 257) + `","type":"string"}}}}}`: `the x-mcp-header of its property "a.b" is no header name`,
+		`{"properties":{"a":{"properties":{"b":{"x-mcp-header":"B","type":"number"}}}}}`:                                `its property "a.b" has an x-mcp-header but is not a string, integer or boolean`,
+		`{"properties":{"a":{"properties":{"b":{"x-mcp-header":"` + strings.Repeat("b", 257) + `","type":"string"}}}}}`: `the x-mcp-header of its property "a.b" is not a header name`,
 	} {
 		_, err := ReadParams([]byte(schema))
 		assert.EqualError(t, err, want)

@@ -361,7 +361,7 @@ func (c *Conn) Quote() string { return "" }
 
 // Warnings returns what was skipped.
 func (c *Conn) Warnings() []string {
-	return c.skipped.Warnings("an event of a stream that is no JSON-RPC message", "events of streams that are no JSON-RPC messages")
+	return c.skipped.Warnings("an event of a stream that is not a JSON-RPC message", "events of streams that are not JSON-RPC messages")
 }
 
 // Stop ends the calls in flight, then the session, for which the server gets

@@ -74,7 +74,7 @@ func isFormatting(r rune) bool {
 }
 
 // Decode is [Result] for a JSON string, in one go: the text may be most of a
-// large message. ok is false where value is no string.
+// large message. ok is false where value is not a string.
 func Decode(value []byte) (clean string, hidden int, ok bool) {
 	if !raw.IsString(value) {
 		return "", 0, false
@@ -367,7 +367,7 @@ func controlSequence(s string, introducer int) int {
 }
 
 // controlString returns the length of a sequence with a text in it, such as a
-// link (OSC 8). One without an end is no sequence.
+// link (OSC 8). One without an end is not a sequence.
 func controlString(s string) int {
 	for i := 2; i < len(s); i++ {
 		switch c := s[i]; {

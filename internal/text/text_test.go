@@ -80,7 +80,7 @@ func TestResult(t *testing.T) {
 		{"a flag without an end", "\U0001f3f4\U000e0067\U000e0062\U000e0073", "\U0001f3f4", 3},
 		{"a flag that is too long", "\U0001f3f4" + strings.Repeat("\U000e0061", 8) + "\U000e007f", "\U0001f3f4", 9},
 		{"a flag that is too short", "\U0001f3f4\U000e0061\U000e0061\U000e007f", "\U0001f3f4", 3},
-		{"a flag of what is no region", "\U0001f3f4\U000e0041\U000e0042\U000e0043\U000e007f", "\U0001f3f4", 4},
+		{"a flag of what is not a region", "\U0001f3f4\U000e0041\U000e0042\U000e0043\U000e007f", "\U0001f3f4", 4},
 		{"another emoji with tags", "\U0001f600\U000e0067\U000e0062\U000e0073\U000e007f", "\U0001f600", 4},
 		{"a flag with something between", "\U0001f3f4\x00\U000e0067\U000e0062\U000e0073\U000e007f", "\U0001f3f4", 4},
 

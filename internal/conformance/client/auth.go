@@ -44,7 +44,7 @@ func authorizer(scenario, text string) (mcp.Authorizer, error) {
 	case given.Key != "":
 		block, _ := pem.Decode([]byte(given.Key))
 		if block == nil {
-			return nil, errors.New("the key is no PEM")
+			return nil, errors.New("the key is not PEM")
 		}
 		key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
 		if err != nil {

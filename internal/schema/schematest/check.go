@@ -35,7 +35,7 @@ func Problems(schema []byte) []string {
 	}
 	root, ok := decode(schema).(object)
 	if !ok {
-		return []string{"the root is no object"}
+		return []string{"the root is not an object"}
 	}
 	c.root(root)
 	c.schema("root", root, 1, 0)
