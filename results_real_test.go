@@ -35,7 +35,7 @@ func TestRealResults(t *testing.T) {
 	r := realCall(t, c, "get-structured-content", m{"location": "New York"})
 	assert.Equal(t, string(r.Structured), r.Content)
 	r = realCall(t, c, "get-tiny-image", m{})
-	assert.Equal(t, "Here's the image you requested:\nThe image above is the MCP logo.", r.Content)
+	assert.Equal(t, "Here's the image you requested:\n[image 1]\nThe image above is the MCP logo.", r.Content)
 	require.Len(t, r.Images, 1)
 	assert.Equal(t, "image/png", r.Images[0].MIMEType)
 	_, _, err := image.DecodeConfig(bytes.NewReader(r.Images[0].Data))
