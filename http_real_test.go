@@ -75,13 +75,14 @@ func (s *nodeServer) start(t testing.TB) {
 	s.process = exec.Command("node", s.args...)
 	s.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NODE_OPTIONS=--require " + patch, "LISTEN=" + port, "PORT=" + port}
 	require.NoError(t, s.process.Start())
+	// Not a bound: on a busy machine node takes its time.
 	require.Eventually(t, func() bool {
 		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
 		if err == nil {
 			conn.Close()
 		}
 		return err == nil
-	}, 30*time.Second, 10*time.Millisecond)
+	}, 2*time.Minute, 10*time.Millisecond)
 }
 
 func (s *nodeServer) stop() {

@@ -41,6 +41,8 @@ func TestRealSchemas(t *testing.T) {
 		{"0nmcp", []string{"0nmcp"}, nil, 1000},
 		{"elasticsearch", []string{"mcp-server-elasticsearch"}, []string{"ES_URL=http://127.0.0.1:9", "ES_API_KEY=nothing-secret"}, 1},
 		{"leanspec", []string{"@leanspec/mcp-linux-x64/leanspec-mcp"}, nil, 1},
+		{"vaulttools", []string{"@vaulttools/mcp-linux-x64/bin/vaulttools-mcp", "--allowed-dir", folder}, nil, 10},
+		{"mcp-time", []string{"mcp-time-linux-x64/bin/mcp-time"}, nil, 3},
 		{"gopls", []string{"gopls", "mcp"}, []string{"GOCACHE=" + filepath.Join(cacheDir(), "gocache"), "GOFLAGS=-mod=mod", "GOPROXY=off"}, 3},
 	} {
 		t.Run(c.server, func(t *testing.T) {

@@ -4,7 +4,9 @@ package mcp_test
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"image"
 	"image/png"
 	"os"
@@ -94,6 +96,7 @@ type m = map[string]any
 func TestRealServers(t *testing.T) {
 	folder := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("Grüße\n"), 0o600))
+	hash := fmt.Sprintf("%x", sha256.Sum256([]byte("Grüße\n")))
 	var picture bytes.Buffer
 	picture.Write(tinyPNG(t))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "dot.png"), picture.Bytes(), 0o600))
@@ -137,6 +140,16 @@ func TestRealServers(t *testing.T) {
 			assert.False(t, result.IsError)
 		}},
 		{"leanspec", []string{"", "@leanspec/mcp-linux-x64/leanspec-mcp"}, nil, folder, 1, nil},
+		{"vaulttools in Rust", []string{"", "@vaulttools/mcp-linux-x64/bin/vaulttools-mcp", "--allowed-dir", folder}, nil, "", 10, func(t *testing.T, c *mcp.Connection) {
+			result := realCall(t, c, "vaulttools_dev_hash", m{"path": filepath.Join(folder, "notes.txt"), "algorithm": "sha256"})
+			assert.Contains(t, string(result.Structured), hash)
+			result = realCall(t, c, "vaulttools_dev_hash", m{"path": filepath.Join(module, "m.go"), "algorithm": "sha256"})
+			assert.NotContains(t, result.Content, "file_size", "a file outside of the folder")
+		}},
+		{"mcp-time in Go, by mcp-go", []string{"", "mcp-time-linux-x64/bin/mcp-time"}, nil, "", 3, func(t *testing.T, c *mcp.Connection) {
+			assert.Equal(t, "2024-01-01T01:00:00Z", realCall(t, c, "add_time", m{"time": "2024-01-01T00:00:00Z", "duration": "1h"}).Content)
+		}},
+		{"everything under Bun", []string{"", "@oven/bun-linux-x64/bin/bun", filepath.Join(cacheDir(), "npm", "node_modules", filepath.FromSlash(everythingScript))}, nil, "", 10, checkEverything},
 		{"gopls", []string{"", "gopls", "mcp"}, []string{"GOCACHE=" + filepath.Join(cacheDir(), "gocache"), "GOFLAGS=-mod=mod", "GOPROXY=off"}, module, 3, func(t *testing.T, c *mcp.Connection) {
 			result := realCall(t, c, "go_package_api", m{"packagePaths": []string{"example.test/m"}})
 			assert.Contains(t, result.Content, "Answer")
