@@ -47,7 +47,7 @@ func init() {
 		}
 		p.Serve()
 	}
-	servers["utf16"] = func(p *mcptest.Peer) {
+	servers["utf16"] = func(*mcptest.Peer) {
 		var order binary.AppendByteOrder = binary.LittleEndian
 		mark := "\ufeff"
 		switch os.Args[1] {
@@ -56,11 +56,10 @@ func init() {
 		case "bare":
 			mark = ""
 		}
-		p = mcptest.NewPeer(os.Stdin, writerFunc(func(text []byte) {
+		mcptest.NewPeer(os.Stdin, writerFunc(func(text []byte) {
 			io.WriteString(os.Stdout, toUTF16(order, mark+strings.ReplaceAll(string(text), "\n", "\r\n")))
 			mark = ""
-		}))
-		p.Serve()
+		})).Serve()
 	}
 	servers["repeats"] = func(*mcptest.Peer) { io.Copy(os.Stdout, os.Stdin) }
 	// The argument is the answer to each call, and $ID its id.

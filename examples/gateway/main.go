@@ -70,7 +70,9 @@ type gateway struct {
 
 func newGateway(searched bool) *gateway {
 	g := &gateway{searched: searched, tools: map[string]map[string]mcp.Tool{}}
-	g.server = sdk.NewServer(&sdk.Implementation{Name: "gateway", Version: "1"}, &sdk.ServerOptions{HasTools: true})
+	g.server = sdk.NewServer(&sdk.Implementation{Name: "gateway", Version: "1"}, &sdk.ServerOptions{
+		Capabilities: &sdk.ServerCapabilities{Tools: &sdk.ToolCapabilities{ListChanged: true}},
+	})
 	if searched {
 		search, execute := mcp.SearchTools(g.all)
 		if err := mcp.AddTools(g.server, search, execute); err != nil {
