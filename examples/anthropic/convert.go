@@ -5,30 +5,15 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/anthropics/anthropic-sdk-go/v2"
 	"github.com/anthropics/anthropic-sdk-go/v2/packages/param"
 
 	"github.com/seed94b59a13/mcp"
 )
-
-// call calls the tool that the model names. Earlier turns may name tools that
-// are gone: that, and a call without an answer, is for the model to read.
-func call(ctx context.Context, tools map[string]mcp.Tool, name string, arguments json.RawMessage) mcp.ToolResult {
-	tool, ok := tools[name]
-	if !ok {
-		return mcp.ToolResult{Content: fmt.Sprintf("there is no tool %q", name), IsError: true}
-	}
-	result, err := tool.Handler(ctx, arguments)
-	if err != nil {
-		return mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	return result
-}
 
 func definition(tool mcp.Tool) anthropic.ToolUnionParam {
 	return anthropic.ToolUnionParam{OfTool: &anthropic.ToolParam{
@@ -43,25 +28,60 @@ func definition(tool mcp.Tool) anthropic.ToolUnionParam {
 // is an error may have text only: its images stand behind all results. An image
 // may have 5 MB in base64: set Server.MaxImageBytes to 3_750_000.
 func answer(ids []string, results []mcp.ToolResult) anthropic.MessageParam {
-	var blocks, images []anthropic.ContentBlockParamUnion
+	var blocks, behind []anthropic.ContentBlockParamUnion
 	for i, result := range results {
 		block := &anthropic.ToolResultBlockParam{ToolUseID: ids[i], IsError: anthropic.Bool(result.IsError)}
-		content := result.Content
-		if result.IsError {
-			content = cmp.Or(content, "The tool failed.") // a text may not be empty
+		text := func(text string) {
+			block.Content = append(block.Content, anthropic.ToolResultBlockParamContentUnion{OfText: &anthropic.TextBlockParam{Text: text}})
 		}
-		if content != "" {
-			block.Content = append(block.Content, anthropic.ToolResultBlockParamContentUnion{OfText: &anthropic.TextBlockParam{Text: content}})
-		}
-		for _, file := range result.Images {
+		image := func(file mcp.Image) {
 			image := anthropic.NewImageBlockBase64(file.MIMEType, base64.StdEncoding.EncodeToString(file.Data))
 			if result.IsError {
-				images = append(images, image)
+				behind = append(behind, image)
 			} else {
 				block.Content = append(block.Content, anthropic.ToolResultBlockParamContentUnion{OfImage: image.OfImage})
 			}
 		}
+		if result.IsError {
+			text(cmp.Or(result.Content, "The tool failed.")) // a text may not be empty
+			result.Content = ""
+		}
+		inOrder(result, text, image)
 		blocks = append(blocks, anthropic.ContentBlockParamUnion{OfToolResult: block})
 	}
-	return anthropic.NewUserMessage(append(blocks, images...)...)
+	return anthropic.NewUserMessage(append(blocks, behind...)...)
+}
+
+// inOrder gives the texts and the images of a result in the server's order. An
+// image that stood before a text has a mark in Content, which is cut there.
+// Parts tell the mark from a text of the server that looks like one. Content is
+// what is given, since it alone has the notes and keeps to Server.MaxOutput:
+// where it lacks a mark, the images stand behind it.
+func inOrder(result mcp.ToolResult, text func(string), image func(mcp.Image)) {
+	content, images := result.Content, result.Images
+	read := 0 // bytes of content in which no mark is looked for
+	for _, part := range result.Parts {
+		if part.Text != "" {
+			if at := strings.Index(content[read:], part.Text); at >= 0 {
+				read += at + len(part.Text)
+			}
+			continue
+		}
+		mark := fmt.Sprintf("[image %d]\n", len(result.Images)-len(images)+1)
+		at := strings.Index(content[read:], mark)
+		if part.Data == nil || len(images) == 0 || at < 0 {
+			continue
+		}
+		if before := strings.TrimSuffix(content[:read+at], "\n"); before != "" {
+			text(before)
+		}
+		image(images[0])
+		content, images, read = content[read+at+len(mark):], images[1:], 0
+	}
+	if content != "" {
+		text(content)
+	}
+	for _, file := range images {
+		image(file)
+	}
 }

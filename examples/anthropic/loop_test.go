@@ -35,7 +35,7 @@ func TestLoop(t *testing.T) {
 			Schema json.RawMessage `json:"input_schema"`
 		}
 	}
-	provider.Check(t, "/v1/messages", tools, []string{looptest.EchoResult, looptest.ImageResult, refused.Content}, &last)
+	provider.Check(t, "/v1/messages", tools, []string{looptest.EchoResult, looptest.BeforeImage + looptest.BehindImage, refused.Content}, &last)
 	for i, tool := range tools {
 		assert.Equal(t, string(tool.InputSchema), string(last.Tools[i].Schema))
 	}
@@ -43,8 +43,9 @@ func TestLoop(t *testing.T) {
 	assert.JSONEq(t, `[
 		{"type": "tool_result", "tool_use_id": "call_1", "is_error": false, "content": [{"type": "text", "text": `+encode(t, looptest.EchoResult)+`}]},
 		{"type": "tool_result", "tool_use_id": "call_2", "is_error": false, "content": [
-			{"type": "text", "text": `+encode(t, looptest.ImageResult)+`},
-			{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+image+`"}}]}
+			{"type": "text", "text": `+encode(t, looptest.BeforeImage)+`},
+			{"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "`+image+`"}},
+			{"type": "text", "text": `+encode(t, looptest.BehindImage)+`}]}
 	]`, string(last.Messages[2].Content))
 	assert.JSONEq(t, `[
 		{"type": "tool_result", "tool_use_id": "call_3", "is_error": true, "content": [{"type": "text", "text": `+encode(t, refused.Content)+`}]}

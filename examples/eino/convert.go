@@ -18,28 +18,6 @@ import (
 	"github.com/seed94b59a13/mcp"
 )
 
-// call calls the tool that the model names. Earlier turns may name tools that
-// are gone: that, and a call without an answer, is for the model to read.
-func call(ctx context.Context, tools map[string]mcp.Tool, name, arguments string) mcp.ToolResult {
-	tool, ok := tools[name]
-	if !ok {
-		return mcp.ToolResult{Content: fmt.Sprintf("there is no tool %q", name), IsError: true}
-	}
-	result, err := tool.Handler(ctx, json.RawMessage(arguments))
-	if err != nil {
-		return mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	return result
-}
-
-// text is what a model reads where the API has no flag for a failure.
-func text(result mcp.ToolResult) string {
-	if result.IsError {
-		return "The tool failed: " + result.Content
-	}
-	return result.Content
-}
-
 func definition(tool mcp.Tool) (*schema.ToolInfo, error) {
 	parameters := &jsonschema.Schema{}
 	if err := json.Unmarshal(tool.InputSchema, parameters); err != nil {
@@ -79,7 +57,7 @@ func answers(turn []schema.ToolCall, results []mcp.ToolResult) []*schema.Message
 	var messages []*schema.Message
 	var images []schema.MessageInputPart
 	for i, result := range results {
-		content := text(result)
+		content := result.Text()
 		if n := len(result.Images); n > 0 {
 			content += fmt.Sprintf("\n[images: %d, in the message of the user below]", n)
 			images = append(images, schema.MessageInputPart{
@@ -119,7 +97,7 @@ func (t einoTool) InvokableRun(ctx context.Context, argument *schema.ToolArgumen
 		return nil, err
 	}
 	var parts []schema.ToolOutputPart
-	if content := text(result); content != "" {
+	if content := result.Text(); content != "" {
 		parts = append(parts, schema.ToolOutputPart{Type: schema.ToolPartTypeText, Text: content})
 	}
 	for _, image := range result.Images {

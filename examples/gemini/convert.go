@@ -5,6 +5,7 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,32 +20,45 @@ func definition(tool mcp.Tool) *genai.FunctionDeclaration {
 	return &genai.FunctionDeclaration{Name: tool.Name, Description: tool.Description, ParametersJsonSchema: tool.InputSchema}
 }
 
-// answer returns the part that answers a call. The text stays a string: in an
-// object, a member $ref would be taken for a reference to a file. Models before
-// Gemini 3 take no Parts in it: give them the images as parts of their own.
-func answer(call *genai.FunctionCall, result mcp.ToolResult) *genai.Part {
-	response := &genai.FunctionResponse{ID: call.ID, Name: call.Name}
-	content := result.Content
-	for _, image := range result.Images {
-		if image.MIMEType == "image/gif" {
-			content += "\n[a GIF image was left out]" // the API takes none
-			continue
+// answers returns the parts that answer the calls of one turn. A text stays a
+// string: in an object, a member $ref would be taken for a reference to a file.
+// An answer may have images and PDF files in it, but no audio, which stands
+// behind all answers. Models before Gemini 3 take no files in an answer: give
+// them all files in that way.
+func answers(turn []*genai.FunctionCall, results []mcp.ToolResult) (parts []*genai.Part) {
+	var behind []*genai.Part
+	for i, result := range results {
+		response := &genai.FunctionResponse{ID: turn[i].ID, Name: turn[i].Name}
+		content := result.Content
+		for _, image := range result.Images {
+			if image.MIMEType == "image/gif" {
+				content += "\n[a GIF image was left out]" // the API takes none
+				continue
+			}
+			response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(image.Data, image.MIMEType))
 		}
-		response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(image.Data, image.MIMEType))
-	}
-	// The documents and sounds for which Content has only a note.
-	for _, part := range result.Parts {
-		if slices.Equal(part.Audience, []string{"user"}) || part.Data == nil {
-			continue
+		for _, part := range result.Parts {
+			switch {
+			case len(part.Data) == 0 || len(part.Data) > maxFile || slices.Equal(part.Audience, []string{"user"}):
+				// Content has a note on it.
+			case strings.HasPrefix(part.MIMEType, "audio/"):
+				behind = append(behind,
+					genai.NewPartFromText(fmt.Sprintf("Audio of the tool call %q:", turn[i].Name)),
+					genai.NewPartFromBytes(part.Data, part.MIMEType))
+			case part.MIMEType == "application/pdf":
+				response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(part.Data, part.MIMEType))
+			}
 		}
-		if part.MIMEType == "application/pdf" || strings.HasPrefix(part.MIMEType, "audio/") {
-			response.Parts = append(response.Parts, genai.NewFunctionResponsePartFromBytes(part.Data, part.MIMEType))
+		if result.IsError {
+			response.Response = map[string]any{"error": cmp.Or(content, "The tool failed.")}
+		} else {
+			response.Response = map[string]any{"output": content}
 		}
+		parts = append(parts, &genai.Part{FunctionResponse: response})
 	}
-	if result.IsError {
-		response.Response = map[string]any{"error": cmp.Or(content, "The tool failed.")}
-	} else {
-		response.Response = map[string]any{"output": content}
-	}
-	return &genai.Part{FunctionResponse: response}
+	return append(parts, behind...)
 }
+
+// maxFile is how long a PDF or audio file may be. A request may have 20 MB with
+// all that is in it, and no cap of a Server holds for Parts.
+const maxFile = 5 << 20

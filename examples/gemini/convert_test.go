@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,7 +30,7 @@ func TestDefinition(t *testing.T) {
 		`"parametersJsonSchema":`+string(tool.InputSchema)+`}`, encode(t, definition(tool)))
 }
 
-func TestAnswer(t *testing.T) {
+func TestAnswers(t *testing.T) {
 	gif := mcp.Image{MIMEType: "image/gif", Data: []byte("GIF89a")}
 	dot := `{"inlineData": {"mimeType": "image/png", "data": "` + looptest.DotBase64 + `"}}`
 	for _, c := range []struct {
@@ -51,7 +50,31 @@ func TestAnswer(t *testing.T) {
 			strings.Replace(dot, "image/png", "application/pdf", 1) + `]`},
 		{mcp.ToolResult{Images: []mcp.Image{looptest.Dot}, IsError: true}, `"response": {"error": "The tool failed."}, "parts": [` + dot + `]`},
 	} {
-		assert.JSONEq(t, `{"functionResponse": {"id": "id", "name": "mcp__files__read", `+c.want+`}}`,
-			encode(t, answer(&genai.FunctionCall{ID: "id", Name: "mcp__files__read"}, c.result)))
+		assert.JSONEq(t, `[{"functionResponse": {"id": "id", "name": "mcp__files__read", `+c.want+`}}]`,
+			encode(t, answers([]*genai.FunctionCall{{ID: "id", Name: "mcp__files__read"}}, []mcp.ToolResult{c.result})))
 	}
+}
+
+// A PDF goes into its answer, audio behind all answers. What is for the user
+// alone, or too large, does not go to the model.
+func TestFiles(t *testing.T) {
+	turn := []*genai.FunctionCall{{ID: "1", Name: "speak"}, {ID: "2", Name: "read"}}
+	assert.JSONEq(t, `[
+		{"functionResponse": {"id": "1", "name": "speak", "response": {"output": "[audio: audio/wav, 4 bytes]"}}},
+		{"functionResponse": {"id": "2", "name": "read", "response": {"output": "two files"},
+			"parts": [{"inlineData": {"mimeType": "application/pdf", "data": "JVBERg=="}}]}},
+		{"text": "Audio of the tool call \"speak\":"},
+		{"inlineData": {"mimeType": "audio/wav", "data": "UklGRg=="}}
+	]`, encode(t, answers(turn, []mcp.ToolResult{
+		{Content: "[audio: audio/wav, 4 bytes]", Parts: []mcp.Part{
+			{Type: "audio", Text: "[audio: audio/wav, 4 bytes]", MIMEType: "audio/wav", Data: []byte("RIFF")},
+			{Type: "audio", Text: "[audio: audio/wav, 4 bytes]", MIMEType: "audio/wav", Data: []byte("RIFF"), Audience: []string{"user"}},
+		}},
+		{Content: "two files", Parts: []mcp.Part{
+			{Type: "text", Text: "two files"},
+			{Type: "resource", MIMEType: "application/pdf", Data: []byte("%PDF")},
+			{Type: "resource", MIMEType: "application/pdf", Data: make([]byte, maxFile+1)},
+			{Type: "resource", MIMEType: "application/zip", Data: []byte("PK")},
+		}},
+	})))
 }

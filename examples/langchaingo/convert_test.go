@@ -1,9 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,21 +54,4 @@ func TestAnswers(t *testing.T) {
 		{Role: llms.ChatMessageTypeHuman, Parts: []llms.ContentPart{llms.TextPart("Images of the tool call 3:"), image, image}},
 	}, answers(turn, results))
 	assert.Len(t, answers(turn, results[:1]), 1, "no images, no human message")
-}
-
-func TestCall(t *testing.T) {
-	var got string
-	tools := map[string]mcp.Tool{
-		"works": {Handler: func(_ context.Context, arguments json.RawMessage) (mcp.ToolResult, error) {
-			got = string(arguments)
-			return mcp.ToolResult{Content: "done"}, nil
-		}},
-		"fails": {Handler: func(context.Context, json.RawMessage) (mcp.ToolResult, error) {
-			return mcp.ToolResult{}, errors.New("server stopped")
-		}},
-	}
-	assert.Equal(t, mcp.ToolResult{Content: "done"}, call(t.Context(), tools, "works", `{"n":1.0}`))
-	assert.Equal(t, `{"n":1.0}`, got)
-	assert.Equal(t, mcp.ToolResult{Content: "server stopped", IsError: true}, call(t.Context(), tools, "fails", ""))
-	assert.Equal(t, mcp.ToolResult{Content: `there is no tool "mcp__gone__read"`, IsError: true}, call(t.Context(), tools, "mcp__gone__read", ""))
 }

@@ -8,64 +8,33 @@ package main
 
 import (
 	"context"
-	"flag"
-	"fmt"
-	"log"
-	"os"
-	"os/signal"
+	"encoding/json"
 	"sync"
 
 	"github.com/tmc/langchaingo/llms"
 	"github.com/tmc/langchaingo/llms/openai"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/examples/internal/program"
 )
 
 func main() {
-	log.SetFlags(0)
-	baseURL := flag.String("base-url", "https://api.openai.com/v1", "the `URL` of the API")
-	model := flag.String("model", "gpt-5-mini", "the model")
-	prompt := flag.String("prompt", "Try one of your tools and tell what it did.", "the task")
-	flag.Parse()
-	if flag.NArg() == 0 {
-		log.Fatal("the arguments must be the command of an MCP server")
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	client, err := openai.New(openai.WithBaseURL(*baseURL), openai.WithModel(*model))
-	if err != nil {
-		log.Fatal(err)
-	}
-	answer, err := run(ctx, flag.Args(), func(tools []mcp.Tool) (string, error) {
-		return converse(ctx, client, tools, *prompt)
+	program.Main("https://api.openai.com/v1", "gpt-5-mini", func(ctx context.Context, task program.Task, tools []mcp.Tool) (string, error) {
+		client, err := openai.New(openai.WithBaseURL(task.BaseURL), openai.WithModel(task.Model))
+		if err != nil {
+			return "", err
+		}
+		return converse(ctx, client, tools, task.Prompt)
 	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(answer)
 }
-
-// run runs a loop with the tools of the server that the command starts.
-func run(ctx context.Context, command []string, loop func([]mcp.Tool) (string, error)) (string, error) {
-	connection, err := mcp.Connect(ctx, mcp.Server{Name: "example", Command: command[0], Args: command[1:], Env: mcp.BaseEnv()})
-	if err != nil {
-		return "", err
-	}
-	defer connection.Close()
-	return loop(connection.Tools())
-}
-
-const maxTurns = 20
 
 func converse(ctx context.Context, client llms.Model, tools []mcp.Tool, prompt string) (string, error) {
-	byName := map[string]mcp.Tool{}
 	var definitions []llms.Tool
 	for _, tool := range tools {
-		byName[tool.Name] = tool
 		definitions = append(definitions, definition(tool))
 	}
 	messages := []llms.MessageContent{llms.TextParts(llms.ChatMessageTypeHuman, prompt)}
-	for range maxTurns {
+	for range program.MaxTurns {
 		response, err := client.GenerateContent(ctx, messages, llms.WithTools(definitions))
 		if err != nil {
 			return "", err
@@ -87,10 +56,12 @@ func converse(ctx context.Context, client llms.Model, tools []mcp.Tool, prompt s
 		results := make([]mcp.ToolResult, len(turn))
 		var calls sync.WaitGroup
 		for i, c := range turn {
-			calls.Go(func() { results[i] = call(ctx, byName, c.FunctionCall.Name, c.FunctionCall.Arguments) })
+			calls.Go(func() {
+				results[i] = mcp.Call(ctx, tools, c.FunctionCall.Name, json.RawMessage(c.FunctionCall.Arguments))
+			})
 		}
 		calls.Wait()
 		messages = append(messages, answers(turn, results)...)
 	}
-	return "", fmt.Errorf("no answer after %d turns", maxTurns)
+	return "", program.ErrTurns
 }

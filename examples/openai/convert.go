@@ -4,42 +4,14 @@ package main
 // in the form of OpenAI's Chat Completions and of its Responses.
 
 import (
-	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/seed94b59a13/mcp"
 )
-
-// call calls the tool that the model names. Earlier turns may name tools that
-// are gone: that, and a call without an answer, is for the model to read.
-func call(ctx context.Context, tools map[string]mcp.Tool, name, arguments string) mcp.ToolResult {
-	tool, ok := tools[name]
-	if !ok {
-		return mcp.ToolResult{Content: fmt.Sprintf("there is no tool %q", name), IsError: true}
-	}
-	result, err := tool.Handler(ctx, json.RawMessage(arguments))
-	if err != nil {
-		return mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	return result
-}
-
-// text is what a model reads where the API has no flag for a failure.
-func text(result mcp.ToolResult) string {
-	if result.IsError {
-		return "The tool failed: " + result.Content
-	}
-	return result.Content
-}
-
-func dataURL(image mcp.Image) string {
-	return "data:" + image.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(image.Data)
-}
 
 func chatTool(tool mcp.Tool) openai.ChatCompletionToolUnionParam {
 	function := openai.FunctionDefinitionParam{
@@ -59,14 +31,14 @@ func chatResults(ids []string, results []mcp.ToolResult) []openai.ChatCompletion
 	var messages []openai.ChatCompletionMessageParamUnion
 	var images []openai.ChatCompletionContentPartUnionParam
 	for i, result := range results {
-		content := text(result)
+		content := result.Text()
 		if n := len(result.Images); n > 0 {
 			content += fmt.Sprintf("\n[images: %d, in the message of the user below]", n)
 			images = append(images, openai.TextContentPart("Images of the tool call "+ids[i]+":"))
 		}
 		messages = append(messages, openai.ToolMessage(content, ids[i]))
 		for _, image := range result.Images {
-			images = append(images, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: dataURL(image)}))
+			images = append(images, openai.ImageContentPart(openai.ChatCompletionContentPartImageImageURLParam{URL: image.DataURL()}))
 		}
 	}
 	if images != nil {
@@ -88,17 +60,51 @@ func responsesTool(tool mcp.Tool) responses.ToolUnionParam {
 // responsesResult returns the item that answers a call.
 func responsesResult(id string, result mcp.ToolResult) responses.ResponseInputItemUnionParam {
 	var output responses.ResponseFunctionCallOutputItemListParam
-	if content := text(result); content != "" {
+	result.Content = result.Text() // there is no flag for a failure
+	inOrder(result, func(text string) {
 		output = append(output, responses.ResponseFunctionCallOutputItemUnionParam{
-			OfInputText: &responses.ResponseInputTextContentParam{Text: content},
+			OfInputText: &responses.ResponseInputTextContentParam{Text: text},
 		})
-	}
-	for _, image := range result.Images {
+	}, func(image mcp.Image) {
 		output = append(output, responses.ResponseFunctionCallOutputItemUnionParam{
-			OfInputImage: &responses.ResponseInputImageContentParam{ImageURL: openai.String(dataURL(image))},
+			OfInputImage: &responses.ResponseInputImageContentParam{ImageURL: openai.String(image.DataURL())},
 		})
-	}
+	})
 	item := responses.ResponseInputItemParamOfFunctionCallOutput(output)
 	item.OfFunctionCallOutput.CallID = openai.String(id)
 	return item
+}
+
+// inOrder gives the texts and the images of a result in the server's order. An
+// image that stood before a text has a mark in Content, which is cut there.
+// Parts tell the mark from a text of the server that looks like one. Content is
+// what is given, since it alone has the notes and keeps to Server.MaxOutput:
+// where it lacks a mark, the images stand behind it.
+func inOrder(result mcp.ToolResult, text func(string), image func(mcp.Image)) {
+	content, images := result.Content, result.Images
+	read := 0 // bytes of content in which no mark is looked for
+	for _, part := range result.Parts {
+		if part.Text != "" {
+			if at := strings.Index(content[read:], part.Text); at >= 0 {
+				read += at + len(part.Text)
+			}
+			continue
+		}
+		mark := fmt.Sprintf("[image %d]\n", len(result.Images)-len(images)+1)
+		at := strings.Index(content[read:], mark)
+		if part.Data == nil || len(images) == 0 || at < 0 {
+			continue
+		}
+		if before := strings.TrimSuffix(content[:read+at], "\n"); before != "" {
+			text(before)
+		}
+		image(images[0])
+		content, images, read = content[read+at+len(mark):], images[1:], 0
+	}
+	if content != "" {
+		text(content)
+	}
+	for _, file := range images {
+		image(file)
+	}
 }

@@ -19,7 +19,7 @@ type loop = func(ctx context.Context, client openai.Client, model string, tools 
 
 // converse runs the conversation, and returns what its second call brought and
 // how its third failed.
-func converse(t *testing.T, run loop, path string, last any, note string) (tools []mcp.Tool, image string, failure string) {
+func converse(t *testing.T, run loop, path string, last any, imageText string) (tools []mcp.Tool, image string, failure string) {
 	tools = looptest.Tools(t)
 	picture := looptest.Result(t, tools, looptest.Image, `{}`)
 	require.Len(t, picture.Images, 1)
@@ -33,7 +33,7 @@ func converse(t *testing.T, run loop, path string, last any, note string) (tools
 	answer, err := run(t.Context(), client, "gpt-test", looptest.SideBySide(t, tools), looptest.Prompt)
 	require.NoError(t, err)
 	assert.Equal(t, looptest.Answer, answer)
-	provider.Check(t, path, tools, []string{looptest.EchoResult, looptest.ImageResult + note, failure}, last)
+	provider.Check(t, path, tools, []string{looptest.EchoResult, imageText, failure}, last)
 	return tools, image, failure
 }
 
@@ -47,7 +47,7 @@ func TestChat(t *testing.T) {
 			}
 		}
 	}
-	tools, image, _ := converse(t, chat, "/v1/chat/completions", &last, "\n[images: 1, in the message of the user below]")
+	tools, image, _ := converse(t, chat, "/v1/chat/completions", &last, looptest.ImageResult+"\n[images: 1, in the message of the user below]")
 	for i, tool := range tools {
 		assert.Equal(t, string(tool.InputSchema), string(last.Tools[i].Function.Parameters))
 		assert.False(t, *last.Tools[i].Function.Strict)
@@ -66,15 +66,16 @@ func TestRespond(t *testing.T) {
 			Parameters json.RawMessage
 		}
 	}
-	tools, image, failure := converse(t, respond, "/v1/responses", &last, "")
+	tools, image, failure := converse(t, respond, "/v1/responses", &last, looptest.BeforeImage+looptest.BehindImage)
 	for i, tool := range tools {
 		assert.Equal(t, string(tool.InputSchema), string(last.Tools[i].Parameters))
 		assert.False(t, *last.Tools[i].Strict)
 	}
 	require.Len(t, last.Input, 7, "prompt, two calls, two results, call, result")
 	assert.JSONEq(t, `{"type": "function_call_output", "call_id": "call_2", "output": [
-		{"type": "input_text", "text": `+encode(t, looptest.ImageResult)+`},
-		{"type": "input_image", "image_url": "`+image+`"}]}`, string(last.Input[4]))
+		{"type": "input_text", "text": `+encode(t, looptest.BeforeImage)+`},
+		{"type": "input_image", "image_url": "`+image+`"},
+		{"type": "input_text", "text": `+encode(t, looptest.BehindImage)+`}]}`, string(last.Input[4]))
 	assert.JSONEq(t, `{"type": "function_call_output", "call_id": "call_3", "output": [
 		{"type": "input_text", "text": `+encode(t, failure)+`}]}`, string(last.Input[6]))
 }

@@ -44,8 +44,12 @@ const (
 			{"id": "call_3", "name": "` + Echo + `", "arguments": {}}]}},
 		{"match": {"sequenceIndex": 2}, "response": {"content": "` + Answer + `"}}]}`
 
-	EchoResult  = "Echo: hi <there>"
-	ImageResult = "Here's the image you requested:\nThe image above is the MCP logo."
+	EchoResult = "Echo: hi <there>"
+
+	// What Image brings: a text, the image, and another text.
+	BeforeImage = "Here's the image you requested:"
+	BehindImage = "The image above is the MCP logo."
+	ImageResult = BeforeImage + "\n[image 1]\n" + BehindImage
 )
 
 // installed returns the path of a program that .ci/servers installed from npm.
