@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,9 +29,16 @@ func TestMain(m *testing.M) {
 var dot = base64.StdEncoding.EncodeToString([]byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89"))
 
 // scripted answers text and picture when both have been called, unless text
-// is alone, and hang never.
+// is alone, and hang never. With a call of ask it asks its user what the
+// arguments say and answers with the answer; exit ends it.
 func scripted(p *mcptest.Peer) {
 	p.Tools = os.Args[1]
+	p.Initialize = strings.Replace(p.Initialize, "scripted", "tester", 1) // its environment has the former: it is masked
+	if strings.Contains(p.Tools, `"ask"`) {
+		p.Initialize = strings.Replace(p.Initialize, `"serverInfo"`, `"instructions":"Ask first.","serverInfo"`, 1)
+	}
+	var asking mcptest.Request
+	p.On[""] = func(r mcptest.Request) { p.Reply(asking, mcptest.Text(string(r.Result))) }
 	var text, picture *mcptest.Request
 	p.Call = func(r mcptest.Request) {
 		if token := r.Params.Meta.ProgressToken; token != nil {
@@ -44,6 +52,11 @@ func scripted(p *mcptest.Peer) {
 			}
 		case "picture":
 			picture = &r
+		case "ask":
+			asking = r
+			p.Print(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":` + string(r.Params.Arguments) + "}\n")
+		case "exit":
+			os.Exit(1)
 		}
 		if text == nil || picture == nil {
 			return
@@ -161,7 +174,7 @@ func TestConversation(t *testing.T) {
 		`+second+`,
 		{"role": "tool", "tool_call_id": "3", "content": "a text"},
 		{"role": "tool", "tool_call_id": "4", "content": "The tool failed: the user did not allow the call"},
-		{"role": "tool", "tool_call_id": "5", "content": "The tool failed: there is no such tool"}
+		{"role": "tool", "tool_call_id": "5", "content": "The tool failed: there is no tool \"mcp__gone__x\""}
 	]`, string(last.Messages))
 
 	for _, want := range []string{
@@ -229,5 +242,95 @@ func TestInterruptedQuestions(t *testing.T) {
 func TestEndpointFails(t *testing.T) {
 	printed, requests := play(t, &agent{}, tools, "go\nagain\n")
 	assert.Len(t, requests, 2)
-	assert.Equal(t, strings.Repeat("> the model's endpoint: 418 I'm a teapot \"no more\"\n", 2)+"> ", printed)
+	assert.Equal(t, "s: tester 1, protocol 2025-11-25, 3 tools\n"+strings.Repeat("> the model's endpoint: 418 I'm a teapot \"no more\"\n", 2)+"> ", printed)
+}
+
+// result returns what the model was told of its only call.
+func result(t *testing.T, request string) string {
+	t.Helper()
+	var sent struct {
+		Messages []struct{ Role, Content string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(request), &sent))
+	last := sent.Messages[len(sent.Messages)-1]
+	require.Equal(t, "tool", last.Role)
+	return last.Content
+}
+
+func TestQuestions(t *testing.T) {
+	const form = `{"message":"Who are you?","requestedSchema":{"type":"object","required":["name"],"properties":{
+		"name":{"type":"string","title":"Your name"},
+		"age":{"type":"integer","default":7},
+		"color":{"type":"string","enum":["red","blue"]},
+		"sure":{"type":"boolean"},
+		"tags":{"type":"array","items":{"type":"string","enum":["a","b","c"]}}}}}`
+	secret := func(field string) string {
+		return `{"message":"Please.","requestedSchema":{"type":"object","properties":{` + field + `}}}`
+	}
+	const asks = `the server "s", for its tool "ask", asks: `
+	for _, c := range []struct {
+		name, asked, typed, want string
+		shown                    []string
+	}{
+		{"sent", form, "Ada\n\n\n\n\ns\n", `{"action":"accept","content":{"age":7,"name":"Ada"}}`, []string{
+			asks + "Who are you?\nname (string; required; Your name): age (integer; empty for 7): color (string; one of red, blue): sure (boolean): ",
+			`to be sent to "s": {"age":7,"name":"Ada"}` + "\n(s)end, (e)dit, (n)o: "}},
+		{"corrected", form, "\nAdda\nold\n36\ngreen\nred\nperhaps\ny\nd\na, c\ne\nAda\n\n\n\n\ns\n",
+			`{"action":"accept","content":{"age":36,"color":"red","name":"Ada","sure":true,"tags":["a","c"]}}`, []string{
+				"name is required\n", "age must be a number\n", `color must not be "green"`, "sure must be yes or no\n", `tags must not be "d"`,
+				`name (string; required; Your name; empty for "Adda"): `}},
+		{"declined", form, "Ada\n\n\n\n\nn\n", `{"action":"decline"}`, nil},
+		{"password", secret(`"user":{"type":"string"},"word":{"type":"string","title":"Your Password"}`), "", `{"action":"decline"}`, []string{"word: " + refusal}},
+		{"key", secret(`"apiKey":{"type":"string"}`), "", `{"action":"decline"}`, []string{"apiKey: " + refusal}},
+		{"no secret", secret(`"maxTokens":{"type":"integer"}`), "5\ns\n", `{"action":"accept","content":{"maxTokens":5}}`, nil},
+		{"address", `{"mode":"url","message":"Log in.","elicitationId":"1","url":"https://example.com/?a=b"}`, "y\n", `{"action":"accept"}`,
+			[]string{asks + "Log in.\nopen this address yourself, if you trust it: https://example.com/?a=b\nagree? (y)es, (n)o: "}},
+		{"address declined", `{"mode":"url","message":"Log in.","elicitationId":"1","url":"https://example.com/"}`, "\n", `{"action":"decline"}`, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			printed, requests := play(t, &agent{}, `[{"name":"ask"}]`, "go\ny\n"+c.typed, calling("1 mcp__s__ask "+strings.ReplaceAll(c.asked, "\n", "")), `{"content":"Done."}`)
+			require.Len(t, requests, 2)
+			assert.Contains(t, requests[0], `{"content":"What the MCP servers say about their use:\n`)
+			assert.Contains(t, requests[0], `Ask first.`)
+			assert.JSONEq(t, c.want, result(t, requests[1]))
+			for _, want := range c.shown {
+				assert.Contains(t, printed, want)
+			}
+		})
+	}
+}
+
+// A server that has ended is started again, and the model is told.
+func TestRestart(t *testing.T) {
+	const alone = `mcp__s__text {"alone":true}`
+	printed, requests := play(t, &agent{}, `[{"name":"text"},{"name":"exit"}]`, "go\na\na\n/status\n",
+		calling("1 "+alone), calling("2 mcp__s__exit {}"), calling("3 "+alone), `{"content":"Done."}`)
+	require.Len(t, requests, 4)
+	assert.Equal(t, "a text", result(t, requests[1]))
+	assert.Contains(t, result(t, requests[2]), "The tool failed: mcp server")
+	assert.Regexp(t, `^\[.+\]\na text$`, result(t, requests[3]))
+	assert.Contains(t, printed, "Done.\n> s: tester 1, protocol 2025-11-25, 2 tools\nwarning: ")
+}
+
+func TestTurnsAreBounded(t *testing.T) {
+	var replies []string
+	for range maxTurns + 1 {
+		replies = append(replies, calling(`1 mcp__s__text {"alone":true}`))
+	}
+	printed, requests := play(t, &agent{}, tools, "go\na\n", replies...)
+	assert.Len(t, requests, maxTurns)
+	assert.Contains(t, printed, "\nstopped after 50 turns without an answer: say how to go on\n> ")
+}
+
+func TestConfigure(t *testing.T) {
+	a := &agent{}
+	plain, own := mcp.Server{}, mcp.Server{CallTimeout: time.Second, MaxOutput: 100}
+	a.configure(&plain)
+	a.configure(&own)
+	assert.True(t, plain.Restart)
+	assert.NotNil(t, plain.Elicit)
+	assert.Equal(t, 2*time.Minute, plain.CallTimeout)
+	assert.Equal(t, 50_000, plain.MaxOutput)
+	assert.Equal(t, time.Second, own.CallTimeout)
+	assert.Equal(t, 100, own.MaxOutput)
 }

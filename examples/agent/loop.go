@@ -5,10 +5,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/seed94b59a13/mcp"
@@ -21,19 +21,22 @@ type toolCall struct {
 	Function struct{ Name, Arguments string }
 }
 
+// maxTurns bounds the requests for one prompt: a model may call tools for ever.
+const maxTurns = 50
+
 // answer runs the loop until the model says something without calling a tool.
 func (a *agent) answer(ctx context.Context, connections *mcp.Connections) error {
-	for {
+	for range maxTurns {
 		var message json.RawMessage
 		var err error
-		tools := map[string]mcp.Tool{}
+		var tools []mcp.Tool
 		a.interruptible(ctx, func(ctx context.Context) {
 			if err := connections.RefreshTools(ctx); err != nil {
 				a.printf("%v\n", err) // the tools stay as they were
 			}
 			var definitions []any
-			for _, tool := range connections.Tools() {
-				tools[tool.Name] = tool
+			tools = connections.Tools()
+			for _, tool := range tools {
 				definitions = append(definitions, object{"type": "function", "function": object{
 					"name": tool.Name, "description": tool.Description, "parameters": tool.InputSchema,
 				}})
@@ -59,38 +62,35 @@ func (a *agent) answer(ctx context.Context, connections *mcp.Connections) error 
 		}
 		a.callAll(ctx, tools, reply.ToolCalls)
 	}
+	return fmt.Errorf("stopped after %d turns without an answer: say how to go on", maxTurns)
 }
 
 // callAll asks for each call, runs those that are allowed side by side, and
 // puts the results into the history. A tool message has text only, and nothing
 // may stand between those of a turn: a user message behind them has the images.
-func (a *agent) callAll(ctx context.Context, tools map[string]mcp.Tool, calls []toolCall) {
+func (a *agent) callAll(ctx context.Context, tools []mcp.Tool, calls []toolCall) {
 	results := make([]mcp.ToolResult, len(calls))
 	a.interruptible(ctx, func(ctx context.Context) {
 		for i, c := range calls {
-			if tool, ok := tools[c.Function.Name]; !ok { // it was there in an earlier turn
-				results[i] = mcp.ToolResult{Content: "there is no such tool", IsError: true}
-			} else if !a.allowed(ctx, tool, c.Function.Arguments) {
+			// A tool of an earlier turn may be gone: mcp.Call tells the model.
+			t := slices.IndexFunc(tools, func(t mcp.Tool) bool { return t.Name == c.Function.Name })
+			if t >= 0 && !a.allowed(ctx, tools[t], c.Function.Arguments) {
 				results[i] = mcp.ToolResult{Content: "the user did not allow the call", IsError: true}
 			}
 		}
 		var running sync.WaitGroup
 		for i, c := range calls {
 			if !results[i].IsError {
-				running.Go(func() { results[i] = a.call(ctx, tools[c.Function.Name], c.Function.Arguments) })
+				running.Go(func() { results[i] = a.call(ctx, tools, c.Function.Name, c.Function.Arguments) })
 			}
 		}
 		running.Wait()
 	})
 	var images []any
 	for i, result := range results {
-		content := result.Content
-		if result.IsError {
-			content = "The tool failed: " + content
-		}
+		content := result.Text()
 		for _, image := range result.Images {
-			url := "data:" + image.MIMEType + ";base64," + base64.StdEncoding.EncodeToString(image.Data)
-			images = append(images, object{"type": "image_url", "image_url": object{"url": url}})
+			images = append(images, object{"type": "image_url", "image_url": object{"url": image.DataURL()}})
 			content += fmt.Sprintf("\n[image %d of the user's message below]", len(images))
 		}
 		a.history = append(a.history, object{"role": "tool", "tool_call_id": calls[i].ID, "content": content})
@@ -100,17 +100,13 @@ func (a *agent) callAll(ctx context.Context, tools map[string]mcp.Tool, calls []
 	}
 }
 
-// call calls a tool and shows its progress. That there is not an answer is for the
-// model to read, too.
-func (a *agent) call(ctx context.Context, tool mcp.Tool, arguments string) mcp.ToolResult {
-	a.printf("%s: started\n", tool.Name)
-	result, err := tool.Handler(mcp.WithProgress(ctx, func(p mcp.Progress) {
-		a.printf("%s: %g/%g %s\n", tool.Name, p.Done, p.Total, p.Message)
-	}), json.RawMessage(arguments))
-	if err != nil {
-		result = mcp.ToolResult{Content: err.Error(), IsError: true}
-	}
-	a.printf("%s: ended, error=%t, %d bytes, %d images\n", tool.Name, result.IsError, len(result.Content), len(result.Images))
+// call calls a tool and shows its progress.
+func (a *agent) call(ctx context.Context, tools []mcp.Tool, name, arguments string) mcp.ToolResult {
+	a.printf("%s: started\n", name)
+	result := mcp.Call(mcp.WithProgress(ctx, func(p mcp.Progress) {
+		a.printf("%s: %g/%g %s\n", name, p.Done, p.Total, p.Message)
+	}), tools, name, json.RawMessage(arguments))
+	a.printf("%s: ended, error=%t, %d bytes, %d images\n", name, result.IsError, len(result.Content), len(result.Images))
 	return result
 }
 

@@ -4,11 +4,13 @@
 //	go run . -config mcp.json -base-url http://localhost:11434/v1 -model qwen3
 //
 // The key, if the endpoint wants one, is in OPENAI_API_KEY. The agent asks
-// before it runs a tool. Ctrl-C cancels what runs, a second one ends the agent.
+// before it runs a tool, and when a server wants to know something. Ctrl-C
+// cancels what runs, a second one ends the agent.
 package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -18,6 +20,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"time"
 
 	"github.com/seed94b59a13/mcp"
 )
@@ -50,6 +53,7 @@ type agent struct {
 	approved                          map[string]string // fingerprints by the names of tools
 	history                           []any             // messages, as the API takes them
 	lines                             chan string       // what the user types
+	terminal                          chan struct{}     // full while somebody asks the user
 	interrupts                        chan os.Signal
 	interrupted                       bool   // since the last prompt
 	quit                              func() // ends the context of run
@@ -61,33 +65,69 @@ type agent struct {
 func (a *agent) run(ctx context.Context, servers []mcp.Server, in io.Reader) {
 	ctx, a.quit = context.WithCancel(ctx)
 	defer a.quit()
-	a.lines = make(chan string)
+	a.lines, a.terminal = make(chan string), make(chan struct{}, 1)
 	go func() { // ends with the input: nothing stops a read from a terminal
 		defer close(a.lines)
 		for scanner := bufio.NewScanner(in); scanner.Scan() && ctx.Err() == nil; {
 			a.lines <- scanner.Text()
 		}
 	}()
+	for i := range servers {
+		a.configure(&servers[i])
+	}
 	connections := mcp.ConnectAll(ctx, servers...)
 	defer connections.Close()
-	if err := connections.Err(); err != nil {
-		a.printf("%v\n", err) // the others are connected
-	}
-	for _, warning := range connections.Warnings() {
-		a.printf("warning: %s\n", warning)
+	a.show(connections)
+	if instructions := connections.Instructions(); instructions != "" {
+		a.history = append(a.history, object{"role": "system", "content": "What the MCP servers say about their use:\n" + instructions})
 	}
 	for {
 		var prompt string
 		var ok bool
-		a.interruptible(ctx, func(ctx context.Context) { prompt, ok = a.ask(ctx, "> ") })
+		a.interruptible(ctx, func(ctx context.Context) {
+			a.terminal <- struct{}{} // no question comes between
+			defer func() { <-a.terminal }()
+			prompt, ok = a.ask(ctx, "> ")
+		})
 		if !ok {
 			return
+		}
+		if prompt == "/status" {
+			a.show(connections)
+			continue
 		}
 		a.interrupted = false
 		a.history = append(a.history, object{"role": "user", "content": prompt})
 		if err := a.answer(ctx, connections); err != nil {
 			a.printf("%v\n", err)
 		}
+	}
+}
+
+// configure sets what an agent that runs for long wants of each server. What the
+// configuration file says counts.
+func (a *agent) configure(s *mcp.Server) {
+	s.Restart = true // when it has crashed and is needed again
+	s.Elicit = a.elicit
+	s.CallTimeout = cmp.Or(s.CallTimeout, 2*time.Minute)
+	s.MaxOutput = cmp.Or(s.MaxOutput, 50_000) // what fits into a context window
+}
+
+// show prints how each server does.
+func (a *agent) show(connections *mcp.Connections) {
+	for _, status := range connections.Status() {
+		switch c := status.Connection; {
+		case c == nil:
+			a.printf("%s: %v\n", status.Name, status.Err) // the others are connected
+		case status.Err != nil:
+			a.printf("%s: has ended: %v\n", status.Name, status.Err)
+		default:
+			info := c.Info()
+			a.printf("%s: %s %s, protocol %s, %d tools\n", status.Name, info.Name, info.Version, info.Protocol, len(c.Tools()))
+		}
+	}
+	for _, warning := range connections.Warnings() {
+		a.printf("warning: %s\n", warning)
 	}
 }
 

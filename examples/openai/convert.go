@@ -95,13 +95,13 @@ func inOrder(result mcp.ToolResult, text func(string), image func(mcp.Image)) {
 		if part.Data == nil || len(images) == 0 || at < 0 {
 			continue
 		}
-		if before := strings.TrimSuffix(content[:read+at], "\n"); before != "" {
+		if before := strings.TrimSuffix(content[:read+at], "\n"); strings.TrimSpace(before) != "" {
 			text(before)
 		}
 		image(images[0])
 		content, images, read = content[read+at+len(mark):], images[1:], 0
 	}
-	if content != "" {
+	if strings.TrimSpace(content) != "" { // providers refuse white space alone
 		text(content)
 	}
 	for _, file := range images {
