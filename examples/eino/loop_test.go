@@ -37,14 +37,11 @@ func TestLoop(t *testing.T) {
 		looptest.ImageResult + "\n[images: 1, in the message of the user below]",
 		"The tool failed: " + refused.Content,
 	}, &last)
-	// eino has an order of its own for keywords; that of properties stays.
-	for i, want := range []string{
-		`{"properties":{"message":{"type":"string"}},"required":["message"],"type":"object"}`,
-		`{"properties":{"location":{"enum":["New York","Chicago","Los Angeles"],"type":"string"}},"required":["location"],"type":"object"}`,
-		`{"properties":{},"type":"object"}`,
-	} {
-		assert.Equal(t, want, string(last.Tools[i].Function.Parameters))
-		assert.JSONEq(t, string(tools[i].InputSchema), want)
+	// eino has an order of its own for keywords; TestDefinition has that of
+	// properties. Whether the server describes them depends on the version of its
+	// schema library, and so on what else is installed.
+	for i, tool := range tools {
+		assert.JSONEq(t, string(tool.InputSchema), string(last.Tools[i].Function.Parameters))
 	}
 	require.Len(t, last.Messages, 7, "prompt, calls, two results, images, call, result")
 	assert.JSONEq(t, `{"role": "user", "content": [
