@@ -80,7 +80,10 @@ func init() {
 			os.Exit(1)
 		case "stdout":
 			p.Print(text + "\n")
-		case "data", "message":
+		case "data", "message", "long data":
+			if os.Args[1] == "long data" { // than what is read of it
+				quoted, _ = json.Marshal(text + strings.Repeat("-", 100<<10))
+			}
 			p.On = map[string]func(mcptest.Request){"initialize": func(r mcptest.Request) {
 				if os.Args[1] == "message" {
 					p.Fail(r, -32000, text)
@@ -103,7 +106,7 @@ func init() {
 func TestSecretsAcrossCuts(t *testing.T) {
 	for _, size := range []int{200, 9_000} {
 		key := long(size)
-		for where, cut := range map[string]int{"stderr": 4 << 10, "half": 4 << 10, "stdout": 120, "data": 1 << 10, "message": 4 << 10, "version": 256, "names": 128} {
+		for where, cut := range map[string]int{"stderr": 4 << 10, "half": 4 << 10, "stdout": 120, "data": 1 << 10, "long data": 1 << 10, "message": 4 << 10, "version": 256, "names": 128} {
 			for _, before := range []int{0, cut - size, cut - size/2, cut - 20, 4*cut + 500} {
 				if before < 0 {
 					continue

@@ -320,10 +320,12 @@ func Cancelled(id int64, reason string) []byte {
 }
 
 // Data of an error that is longer than maxErrorData, in bytes, is nothing to read
-// for a program; its start is kept for people.
+// for a program; its start is kept for people. That is more than a quote looks
+// at, so that the quote knows where it cuts: of a secret that ended here it would
+// show the rest.
 const (
 	maxErrorData  = 64 << 10
-	keptErrorData = 1 << 10
+	keptErrorData = 8 << 10
 )
 
 // ParseError reads a JSON-RPC error object leniently: codes that are strings, a
