@@ -40,6 +40,17 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 		{"410, no body", 410, "", "", "", "410 Gone"},
 		{"400, version", 400, "text/plain", "the device speaks protocol version 2024-11-05", "", "400 Bad Request: the device speaks protocol version 2024-11-05"},
 		{"400, version in JSON", 400, json, `{"message":"use protocolVersion 2025-06-18"}`, "", "400 Bad Request: use protocolVersion 2025-06-18"},
+		{"400, words like those about the version", 400, json, `{"error":"Bad Request: Unsupported protocol version of the modem 2025-03-26"}`, "", "400 Bad Request"},
+		// A tool that has begun.
+		{"404, behind a notice", 404, json, `[{"jsonrpc":"2.0","method":"notifications/message"}]`, "", "404 Not Found"},
+		{"404, behind progress", 404, "text/event-stream", `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$ID,"progress":1}}` + "\n\n", "", "404 Not Found"},
+		{"200, behind progress", 200, "text/event-stream", `data: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":$ID,"progress":1}}` + "\n\n" +
+			`data: {"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"Session terminated"}}` + "\n\n", "[error] Session terminated (code -32600)", ""},
+		// The answer, perhaps.
+		{"404, in a string", 404, json, `"{\"jsonrpc\":\"2.0\",\"id\":$ID,\"error\":{\"code\":-32000,\"message\":\"customer 7 not found\"}}"`, "", "404 Not Found"},
+		{"404, in an object", 404, json, `{"data":{"jsonrpc":"2.0","id":$ID,` + failed + `}`, "", "404 Not Found"},
+		{"404, compressed twice", 404, json, "\x1f\x8b\x08\x00\x00", "", "404 Not Found"},
+		{"404 that breaks off before the id", 404, json, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"cust`, "", "404 Not Found"},
 		{"404 that breaks off", 404, json, `{"jsonrpc":"2.0","id":$ID,"error":{"code":-32000,"message":"cust`, "", "404 Not Found"},
 		// The call's own id.
 		{"400, the call's id", 400, json, `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
@@ -50,6 +61,7 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 		{"404, in a batch", 404, json, `[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,` + failed + `]`, result, ""},
 		{"404, behind another", 404, json, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n{\"jsonrpc\":\"2.0\",\"id\":$ID," + failed, result, ""},
 		{"404, without a type", 404, "", "\ufeff \n" + `{"jsonrpc":"2.0","id":$ID,` + failed, result, ""},
+		{"404, in a page", 404, "text/html", `<pre>{"jsonrpc":"2.0","id":$ID,` + failed + `</pre>`, result, ""},
 		{"404, as an event", 404, "text/event-stream", `data: {"jsonrpc":"2.0","id":$ID,` + failed + "\n\n", result, ""},
 		{"404, as an event of another type", 404, json, `event: message` + "\n" + `data: {"jsonrpc":"2.0","id":$ID,` + failed + "\n\n", result, ""},
 		{"404, long", 404, json, `{"jsonrpc":"2.0","x":"` + strings.Repeat("x", 1<<20) + `","id":$ID,` + failed, result, ""},

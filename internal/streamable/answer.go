@@ -83,7 +83,11 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 		f.find(r.id, t.data)
 		return f, nil
 	}
-	return newFailure(resp, readText(t.data, resp)), nil
+	f := newFailure(resp, readText(t.data, resp))
+	f.find(r.id, f.body)
+	// Nor can be said what is in a body that is not read: compressed, or UTF-16.
+	f.partial = f.answer == nil && (f.partial || resp.Header.Get("Content-Encoding") != "" || bytes.IndexByte(f.body, 0) >= 0)
+	return f, nil
 }
 
 // A rejoined is a body of which the start has been read.
@@ -175,7 +179,9 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 	if m.Method == "" && !raw.Null(m.Error) {
 		own := ok && id == r.id
 		if s.id != "" && !r.renewed && (own || !ok) && tellsLost(m.Error) {
-			if !own || r.method != methodCallTool {
+			// Before it refuses a call unread, a server has nothing to tell.
+			unread := !own && r.heard.Load() == 0
+			if unread || r.method != methodCallTool {
 				r.refused = true
 				return false
 			}
@@ -292,6 +298,7 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 // status.
 func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure {
 	var start head
+	heard := r.heard.Load()
 	e := newEvents(&c.buffers, c.Limit)
 	e.read(io.TeeReader(resp.Body, &start))
 	err := c.pump(e, s, r)
@@ -302,7 +309,7 @@ func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure 
 	resp.Body.Close()
 	e.free()
 	f := newFailure(resp, start)
-	f.partial = err != nil && !errors.Is(err, io.EOF)
+	f.partial = err != nil && !errors.Is(err, io.EOF) || r.heard.Load() > heard
 	return f
 }
 

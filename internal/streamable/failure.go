@@ -3,6 +3,7 @@ package streamable
 // This file turns what is not an answer into an error that says what came instead.
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,7 +31,7 @@ type failure struct {
 	message rpc.Message  // what the body is, if it is a JSON-RPC message
 	answer  *rpc.Message // what in it has the call's own id
 	said    string       // the server's own words, if the body is JSON with some
-	partial bool         // the call's id may be in what was not read, or is broken
+	partial bool         // the call's id may be in what was not read or understood, or the tool has begun
 	free    func()       // gives the body back; nil for none
 	version string       // the one to speak instead
 }
@@ -47,14 +48,17 @@ func newFailure(resp *http.Response, body []byte) *failure {
 }
 
 // find looks for the answer to the call with the id in a body that was read to
-// its end.
+// its end. What names JSON-RPC without being a message may be the answer in some
+// wrapping, and what a server tells besides it tells once the tool has begun.
 func (f *failure) find(id int64, body []byte) {
 	broken := false
 	for m, skipped := range rpc.Messages(body) {
 		if skipped != nil {
 			got, ok := rpc.FindID(skipped, skipped)
-			broken = broken || ok && got == id
-		} else if got, ok := raw.Whole(m.ID); ok && got == id && m.Method == "" {
+			broken = broken || ok && got == id || !ok && bytes.Contains(skipped, []byte(`"jsonrpc`))
+		} else if m.Method != "" {
+			broken = true
+		} else if got, ok := raw.Whole(m.ID); ok && got == id {
 			f.answer = &m
 		}
 	}

@@ -184,10 +184,11 @@ func (f *failure) saysLost() bool {
 }
 
 // refusedVersions begin the words with which SDKs refuse a version, before they
-// look at the request.
+// look at the request. What follows is a version, or a list of them.
 var refusedVersions = []string{
-	"Bad Request: Unsupported protocol version",     // TypeScript, Python, Go and Kotlin SDK
-	"Bad Request: Unsupported MCP-Protocol-Version", // Rust SDK
+	"Bad Request: Unsupported protocol version (supported versions: ", // Go and TypeScript SDK
+	"Bad Request: Unsupported protocol version: ",                     // TypeScript, Python and Kotlin SDK
+	"Bad Request: Unsupported MCP-Protocol-Version: ",                 // Rust SDK
 }
 
 // refusesVersion reports whether the protocol version was refused, and the
