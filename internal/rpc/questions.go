@@ -19,7 +19,13 @@ const maxAsked = 512
 // questions are those that wait for an answer, by the JSON text of their ids.
 type questions struct {
 	asking sync.Mutex
-	asked  map[string]context.CancelFunc
+	asked  map[string]*question
+}
+
+// A question waits for an answer. The id of one that was withdrawn may be that
+// of the next, while the person who was asked still has the first before them.
+type question struct {
+	withdraw context.CancelFunc
 }
 
 // Asks takes a request that a person is to answer, or the notice that it is
@@ -32,7 +38,7 @@ func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
 		return false
 	}
 	if m.Method == MethodCancelled && m.ID == nil {
-		b.withdraw(raw.Member(m.Params, "requestId"))
+		b.withdraw(string(raw.Member(m.Params, "requestId")), nil)
 		return true
 	}
 	if m.Method != elicit.Method || m.ID == nil || len(m.ID) > maxIDLength {
@@ -47,18 +53,21 @@ func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
 	}
 	id, params := string(m.ID), clone(m.Params)
 	ctx, cancel := context.WithCancel(context.Background())
-	if !b.ask(id, cancel) {
+	q := &question{cancel}
+	if !b.ask(id, q) {
 		cancel()
 		return false // it is refused like any other request
 	}
 	if !b.Go(func() { // ends with the question, which is bounded by the call or the session
-		defer b.withdraw([]byte(id))
+		defer b.withdraw(id, q)
 		if call == nil {
 			defer b.pause()()
 		}
-		reply(answered(id, answer(ctx, params)))
+		if said := answer(ctx, params); ctx.Err() == nil { // the specification: "Cancellation", point 4
+			reply(answered(id, said))
+		}
 	}) {
-		b.withdraw([]byte(id))
+		b.withdraw(id, q)
 	}
 	return true
 }
@@ -110,24 +119,25 @@ func (b *Pending) pause() (resume func()) {
 
 // ask takes note of a question. A second one with the id of one that waits is
 // not one.
-func (b *Pending) ask(id string, cancel context.CancelFunc) bool {
+func (b *Pending) ask(id string, q *question) bool {
 	b.asking.Lock()
 	defer b.asking.Unlock()
 	if b.asked == nil {
-		b.asked = map[string]context.CancelFunc{}
+		b.asked = map[string]*question{}
 	}
 	if b.asked[id] != nil || len(b.asked) == maxAsked {
 		return false
 	}
-	b.asked[id] = cancel
+	b.asked[id] = q
 	return true
 }
 
-func (b *Pending) withdraw(id []byte) {
+// withdraw ends a question: q, or for nil whichever has the id now.
+func (b *Pending) withdraw(id string, q *question) {
 	b.asking.Lock()
 	defer b.asking.Unlock()
-	if cancel := b.asked[string(id)]; cancel != nil {
-		cancel()
-		delete(b.asked, string(id))
+	if now := b.asked[id]; now != nil && (q == nil || q == now) {
+		now.withdraw()
+		delete(b.asked, id)
 	}
 }
