@@ -11,3 +11,7 @@ func Waiting(c *Connection) (calls, tokens int) {
 	pending := reflect.ValueOf(c.session.Load().pending).Elem()
 	return pending.FieldByName("calls").Len(), pending.FieldByName("tokens").Len()
 }
+
+// EndSession ends the session as if its server had just gone, before the
+// connection is told.
+func EndSession(c *Connection, err error) { c.session.Load().end(err) }

@@ -65,6 +65,9 @@ func (c *Connection) restart() (*restart, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.session.Load()
+	if s.over() {
+		c.gone(s) // sessionEnded may not have come so far
+	}
 	switch {
 	case c.closed:
 		return nil, errClosed

@@ -4,6 +4,7 @@ package mcp_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -134,6 +135,24 @@ func TestRestart(t *testing.T) {
 	_, err = tool.Handler(t.Context(), nil)
 	assert.ErrorIs(t, err, mcp.ErrNotSent)
 	assert.Len(t, lines(dir, "starts"), 3, "nothing starts after Close")
+}
+
+// A call may find a session ended before the connection has been told. The start
+// that it needs counts like any other.
+func TestRestartOfASessionThatEndsJustNow(t *testing.T) {
+	c, dir := mortal(t, nil)
+	mcp.EndSession(c, errors.New("it is gone"))
+	_, err := call(t, c, `{}`)
+	require.ErrorContains(t, err, "it is gone; it may be started again in", "it has answered no call")
+	assert.Len(t, lines(dir, "starts"), 1)
+
+	c, _ = mortal(t, nil)
+	_, err = call(t, c, `{}`)
+	require.NoError(t, err)
+	mcp.EndSession(c, errors.New("it is gone"))
+	_, err = call(t, c, `{}`)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"the server was started again (1 time so far), the last time after: server stopped: it is gone"}, c.Warnings())
 }
 
 func TestRestartNoteIsCapped(t *testing.T) {
