@@ -86,5 +86,5 @@ func Refused(e *jsonrpc.Error, refused string) (words []byte, ok bool) {
 	words = append([]byte(e.Message[:min(len(e.Message), maxWords)]+" "), e.Data[:min(len(e.Data), maxWords)]...)
 	said := strings.ToLower(string(words))
 	return words, e.Code == sdk.CodeUnsupportedProtocolVersion || e.Code == jsonrpc.CodeInvalidParams || Named(words, refused) != "" ||
-		strings.Contains(said, "version") && (strings.Contains(said, "protocol") || strings.Contains(said, "support"))
+		strings.Contains(said, "version") && (strings.Contains(said, "protocol") || strings.Contains(said, "support") || strings.Contains(said, refused))
 }

@@ -24,6 +24,7 @@ func TestInstead(t *testing.T) {
 		{-32602, "Invalid params", ``, Oldest},
 		{-32000, "version mismatch: this server supports 2025-03-26", ``, "2025-03-26"},
 		{-32000, "This protocol version is unknown", ``, Oldest},
+		{-32600, "Incompatible MCP version 2025-11-25", ``, Oldest},
 		{sdk.CodeUnsupportedProtocolVersion, "no", `{"supported":["2026-07-28"]}`, ""},
 		{-32602, "Unsupported protocol version", `{"supported":["1.0"]}`, none},
 		{-32602, "Unsupported protocol version", `{"supported":["2031-01-01"]}`, none},
