@@ -282,6 +282,22 @@ var hostFiles = []struct {
 			{Key: "d", Command: "c", Faults: []string{`tools: what it says of "one" is not understood`}},
 		},
 	}, {
+		"none, with members that sound like those of one", "",
+		`{"mcpServers": {
+			"a": {"command": "c", "supports_parallel_tool_calls": true},
+			"b": {"command": "c", "disabledFunctions": ["rm"]},
+			"c": {"command": "c", "omit": ["rm"]},
+			"d": {"command": "c", "confirm": true},
+			"e": {"command": "c", "dotenv": ".env"}
+		}}`,
+		[]Entry{
+			{Key: "a", Command: "c"},
+			{Key: "b", Command: "c", Faults: []string{"disabledFunctions may restrict the server, and is not understood: take it out, and set Tools or ExcludeTools"}},
+			{Key: "c", Command: "c", Faults: []string{"omit may restrict the server, and is not understood: take it out, and set Tools or ExcludeTools"}},
+			{Key: "d", Command: "c", Faults: []string{"confirm may restrict the server, and is not understood: take it out, and set Tools or ExcludeTools"}},
+			{Key: "e", Command: "c", Faults: []string{"dotenv is not read: put what is in it into env, or use variables"}},
+		},
+	}, {
 		"Amp, Warp", "ampcode.com/manual, docs.warp.dev",
 		`{"amp.mcpServers": {"a": {"command": "c", "working_directory": "/x", "start_on_launch": true, "includeTools": ["nav_*"]}}}`,
 		[]Entry{{Key: "a", Command: "c", Dir: "/x", Tools: []string{"nav_*"}}},

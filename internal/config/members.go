@@ -34,12 +34,14 @@ var (
 	// restrictive are parts of names that no list above has. What has one of
 	// them may keep a server from something, and is not passed over.
 	restrictive = []string{
-		"tool", "allow", "deny", "denied", "approv", "permission", "restrict", "exclude", "include", "filter", "block", "whitelist",
-		"blacklist", "forbid", "readonly", "sandbox", "policy",
+		"tool", "function", "allow", "deny", "denied", "approv", "confirm", "permission", "restrict", "exclude", "include", "except", "omit",
+		"only", "filter", "block", "whitelist", "blacklist", "forbid", "sandbox", "isolat", "policy",
 	}
 
-	// harmless are names with such a part that say how a tool is shown.
-	harmless = []string{"toolprefix", "toolnameprefix", "toolsprefix", "toolaliases", "tooldescriptions", "toolcount", "includeinstructions"}
+	// harmless are names with such a part that say how a tool is shown, or that
+	// calls may run side by side (Codex).
+	harmless = []string{"toolprefix", "toolnameprefix", "toolsprefix", "toolaliases", "tooldescriptions", "toolcount", "includeinstructions",
+		"supportsparalleltoolcalls", "paralleltoolcalls"}
 
 	// credentials begin what only an Authorizer can do.
 	credentials = []string{
@@ -52,7 +54,7 @@ var (
 // known and restricts nothing is passed over.
 func (e *entry) other(name string, value []byte) {
 	switch plain := plainName(name); {
-	case plain == "envfile" || plain == "envfiles":
+	case plain == "envfile" || plain == "envfiles" || plain == "dotenv":
 		if !nothing(value) {
 			e.fault("%s is not read: put what is in it into env, or use variables", name)
 		}
