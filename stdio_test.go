@@ -60,6 +60,8 @@ var answers = map[string]struct {
 	"a carriage return alone": {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\r", nil},
 	"NUL for a line end":      {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00", nil},
 	"record separators":       {"\x1e" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\n", nil},
+	"LS for a line end":       {`{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\u2028", nil},
+	"two ended by NEL":        {`{"jsonrpc":"2.0","method":"notifications/message"}` + "\u0085" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\u0085", nil},
 	"two ended by NUL":        {`{"jsonrpc":"2.0","method":"notifications/message"}` + "\x00" + `{"jsonrpc":"2.0","id":$ID,"result":$OK}` + "\x00", nil},
 	"a batch without an end":  {`[{"jsonrpc":"2.0","method":"notifications/message"},{"jsonrpc":"2.0","id":$ID,"result":$OK}]`, nil},
 	"lines without an end":    {"{\n  \"jsonrpc\": \"2.0\",\n  \"id\": $ID,\n  \"result\": $OK\n}", nil},

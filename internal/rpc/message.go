@@ -98,8 +98,9 @@ func parseMethod(value []byte) string {
 
 // Space is what may stand around a message: white space, the carriage return of
 // Windows servers, and the control characters that some servers end or begin a
-// message with, such as NUL and the record separator of RFC 7464.
-const Space = " \t\r\n\v\f\x00\x02\x03\x04\x1c\x1d\x1e\x1f"
+// message with, such as NUL, the record separator of RFC 7464 and the line ends
+// of Unicode.
+const Space = " \t\r\n\v\f\x00\x02\x03\x04\x1c\x1d\x1e\x1f\u0085\u2028\u2029"
 
 // Trim removes what surrounds a message: [Space] and a byte-order mark.
 func Trim(data []byte) []byte {
