@@ -3,7 +3,8 @@ package rank
 // This file is the index.
 
 import (
-	"cmp"
+	"container/heap"
+	"iter"
 	"math"
 	"slices"
 )
@@ -36,6 +37,7 @@ type index struct {
 	documents []document       // by number, those that were removed among them
 	live      int              // documents that were not removed
 	total     [fields]int      // words of these
+	scores    []float64        // room for those of a search
 }
 
 // A posting says how often a document has a word.
@@ -162,17 +164,38 @@ func (x *index) compact() []int32 {
 // A hit is a document that shares a word with a query.
 type hit struct {
 	document int32
+	at       int // in the list of tools
 	score    float64
 }
 
-// search returns the documents that share a word with the query, the best one
-// first; of equal ones that which is before the other by order.
-func (x *index) search(query string, order func(document int32) int) []hit {
+// search passes the documents that share a word with the query, the best one
+// first; of equal ones that which is before the other in the list, by at. Almost
+// all documents may have a word of a query, and few are looked at: they are put
+// into order as far as somebody looks.
+func (x *index) search(query string, at func(document int32) int) iter.Seq[hit] {
+	var found hits
+	for number, score := range x.score(query) {
+		if score > 0 {
+			found = append(found, hit{int32(number), at(int32(number)), score})
+		}
+	}
+	heap.Init(&found)
+	return func(yield func(hit) bool) {
+		for len(found) > 0 && yield(found[0]) {
+			heap.Pop(&found)
+		}
+	}
+}
+
+// score returns the scores of all documents by their numbers, until it is called
+// again. That of one which has a word of the query is more than 0.
+func (x *index) score(query string) []float64 {
 	var mean [fields]float64
 	for f, n := range x.total {
 		mean[f] = max(float64(n)/float64(max(x.live, 1)), 1)
 	}
-	scores := map[int32]float64{}
+	x.scores = slices.Grow(x.scores[:0], len(x.documents))[:len(x.documents)]
+	clear(x.scores)
 	for _, w := range read(query) {
 		term, ok := x.terms[w.word]
 		if !ok {
@@ -192,15 +215,29 @@ func (x *index) search(query string, order func(document int32) int) []hit {
 					n += weights[f] * float64(count) / (1 - shortness + shortness*length + stuffing*length*length)
 				}
 			}
-			scores[p.document] += rarity * n / (n + saturation)
+			x.scores[p.document] += rarity * n / (n + saturation)
 		}
 	}
-	found := make([]hit, 0, len(scores))
-	for number, score := range scores {
-		found = append(found, hit{number, score})
+	return x.scores
+}
+
+// hits is a heap: the best one is at its top.
+type hits []hit
+
+func (h hits) Len() int      { return len(h) }
+func (h hits) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h hits) Less(i, j int) bool {
+	if h[i].score != h[j].score {
+		return h[i].score > h[j].score
 	}
-	slices.SortFunc(found, func(a, b hit) int {
-		return cmp.Or(cmp.Compare(b.score, a.score), order(a.document)-order(b.document))
-	})
-	return found
+	return h[i].at < h[j].at
+}
+
+// Push is never called: hits only leave.
+func (h *hits) Push(v any) { *h = append(*h, v.(hit)) }
+
+func (h *hits) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
 }

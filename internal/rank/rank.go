@@ -44,9 +44,12 @@ type Catalog struct {
 // An entry is what was indexed, so that a change is seen whoever makes it.
 type entry struct {
 	tool Tool
-	twin string // equal for tools that are written differently alone
-	at   int    // in the list; -1 for one that is gone
+	twin string // equal for tools that are written differently alone; empty for one that is gone
+	at   int    // in the list; -1 where it is not seen yet
 }
+
+// is reports whether a tool, not seen yet, is the one that was indexed.
+func (e *entry) is(tool *Tool) bool { return e.at < 0 && e.twin != "" && e.tool.equal(tool) }
 
 // NewCatalog returns a catalog of nothing.
 func NewCatalog() *Catalog {
@@ -81,9 +84,16 @@ func (c *Catalog) update(ctx context.Context, n int, at func(i int) Tool) error 
 	for i := range c.entries {
 		c.entries[i].at = -1
 	}
+	var number int32 = -1
 	for i := range n {
 		tool := at(i)
-		number, known := c.named[tool.Name]
+		// Most tools stand behind the one that they stood behind when they were added.
+		if number++; int(number) < len(c.entries) && c.entries[number].is(&tool) {
+			c.entries[number].at = i
+			continue
+		}
+		var known bool
+		number, known = c.named[tool.Name]
 		switch {
 		case known && c.entries[number].at >= 0: // the first of this name counts
 			continue
@@ -98,14 +108,15 @@ func (c *Catalog) update(ctx context.Context, n int, at func(i int) Tool) error 
 			c.index.remove(number)
 			c.entries[number] = entry{at: -1}
 		}
-		c.named[tool.Name] = c.index.add([fields]string{tool.Name + " " + tool.Title[:min(len(tool.Title), maxTitle)], tool.Description, stringsOf(tool.Schema)})
+		number = c.index.add([fields]string{tool.Name + " " + tool.Title[:min(len(tool.Title), maxTitle)], tool.Description, stringsOf(tool.Schema)})
+		c.named[tool.Name] = number
 		c.entries = append(c.entries, entry{tool: tool, twin: tool.Server + "\x00" + list(tool.ServerTool), at: i})
 	}
-	for name, number := range c.named {
-		if c.entries[number].at < 0 {
-			c.index.remove(number)
-			c.entries[number] = entry{at: -1}
-			delete(c.named, name)
+	for i := range c.entries {
+		if e := &c.entries[i]; e.at < 0 && e.twin != "" {
+			delete(c.named, e.tool.Name)
+			c.index.remove(int32(i))
+			*e = entry{at: -1}
 		}
 	}
 	numbers := c.index.compact()
@@ -131,7 +142,7 @@ func (c *Catalog) find(query string, shown, limit int) []int {
 		}
 	}
 	seen := map[string]bool{}
-	for _, hit := range c.index.search(query, func(number int32) int { return c.entries[number].at }) {
+	for hit := range c.index.search(query, func(number int32) int { return c.entries[number].at }) {
 		e := &c.entries[hit.document]
 		switch {
 		case taken[hit.document]:

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -158,6 +159,32 @@ func TestFindStuffed(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// What is passed one by one is what sorting gives.
+func TestSearchIsSorted(t *testing.T) {
+	var x index
+	var all []int32
+	for i := range 500 {
+		number := x.add([fields]string{fmt.Sprintf("tool_%d", i%7), strings.Repeat("thing ", i%5) + strings.Repeat("other ", i%11)})
+		if all = append(all, number); i%3 == 0 {
+			x.remove(number - number%2)
+		}
+	}
+	at := func(number int32) int { return int(number * 7919 % 503) } // another order than that of the numbers
+	for _, query := range []string{"thing", "tool_3 other", "5 thing other", "zzz"} {
+		scores := slices.Clone(x.score(query))
+		want := slices.DeleteFunc(slices.Clone(all), func(number int32) bool { return scores[number] == 0 })
+		slices.SortFunc(want, func(a, b int32) int {
+			return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(at(a), at(b)))
+		})
+		got := []int32{}
+		for hit := range x.search(query, at) {
+			got = append(got, hit.document)
+		}
+		require.Equal(t, want, got, query)
+		assert.Equal(t, query == "zzz", len(got) == 0)
 	}
 }
 
