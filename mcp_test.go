@@ -151,7 +151,9 @@ func TestSilentStart(t *testing.T) {
 	_, err := mcp.Connect(ctx, stdioServer(t, "silent"))
 	assert.EqualError(t, err, `mcp server "test": initializing: context deadline exceeded`)
 	assert.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(start), 800*time.Millisecond, "half a second after the context")
+	// Half a second after the context, and as much as a busy machine takes; to
+	// wait for the stop would take longer.
+	assert.Less(t, time.Since(start), 2*time.Second)
 }
 
 func TestRefusedHandshakes(t *testing.T) {
