@@ -247,7 +247,8 @@ func (m Message) reply() []byte {
 // Encode returns a request as one line without its end; an id of 0 makes it a
 // notification.
 func Encode(id int64, method string, params []byte) []byte {
-	line := make([]byte, 0, len(params)+len(method)+80)
+	const envelope = 56 // with an id of ten digits and the line's end
+	line := make([]byte, 0, len(params)+len(method)+envelope)
 	line = append(line, `{"jsonrpc":"2.0"`...)
 	if id != 0 {
 		line = strconv.AppendInt(append(line, `,"id":`...), id, 10)
@@ -266,11 +267,16 @@ func (c *Call) Request() []byte { return Encode(c.id, c.Method, c.Params) }
 // metadata, to which a token is added that is not 0. The arguments are checked
 // and repaired JSON.
 func CallParams(name string, arguments []byte, token int64, meta ...[]byte) []byte {
-	size := len(name) + len(arguments) + 80
-	for _, members := range meta {
-		size += len(members) + 1
-	}
 	const start = `{"_meta":{`
+	size := len(`{"name":"","arguments":}`) + len(name) + len(arguments)
+	if token != 0 {
+		size += len(start) + len(`"progressToken":,`) + 20 // digits at most
+	}
+	for _, members := range meta {
+		if len(members) > 0 {
+			size += len(start) + len(members) + 2
+		}
+	}
 	b := append(make([]byte, 0, size), start...)
 	for _, members := range meta {
 		if len(members) > 0 {

@@ -212,7 +212,7 @@ const outside = ",: \t\r\n0123456789-+.eEtrufalsnNIity"
 // message takes a message.
 func (o *output) message(m rpc.Message, release func()) (took bool) {
 	o.heard.Add(1)
-	if o.Pending.Asks(m, nil, o.answer) {
+	if o.Pending.Elicit != nil && o.Pending.Asks(m, nil, o.answer) { // else o.answer is made for nothing
 		return false
 	}
 	reply, took := o.Pending.Receive(m, release)

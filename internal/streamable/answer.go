@@ -199,7 +199,7 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		c.report(r, m.Params)
 		return false
 	}
-	if c.Pending.Asks(m, r.call, func(reply []byte) { c.reply(s, r, m.Method, reply, true) }) {
+	if c.Pending.Elicit != nil && c.asked(s, r, m) {
 		return false
 	}
 	reply, took := c.Pending.Receive(m, release)
@@ -208,6 +208,12 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		c.answered(id)
 	}
 	return took
+}
+
+// asked takes a question for the user. It stands apart from take so that other
+// messages do not pay for what the answer needs.
+func (c *Conn) asked(s session, r *request, m rpc.Message) bool {
+	return c.Pending.Asks(m, r.call, func(reply []byte) { c.reply(s, r, m.Method, reply, true) })
 }
 
 // report takes a report of progress that came in the stream of a call. It is a

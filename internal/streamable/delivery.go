@@ -60,7 +60,8 @@ func (b *body) Close() error { return nil }
 // That net/http can read it again does not matter without a GetBody.
 func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.ReadCloser) {
 	d := &delivery{}
-	trace := &httptrace.ClientTrace{GotConn: d.use, PutIdleConn: d.leave}
+	trace := &d.trace
+	trace.GotConn, trace.PutIdleConn = d.use, d.leave
 	if r.body == nil {
 		return httptrace.WithClientTrace(ctx, trace), nil
 	}
@@ -69,13 +70,7 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 	if r.call == nil {
 		return httptrace.WithClientTrace(ctx, trace), io.NopCloser(data)
 	}
-	trace = &httptrace.ClientTrace{
-		GotConn:     d.use,
-		PutIdleConn: d.leave,
-		WroteRequest: func(info httptrace.WroteRequestInfo) {
-			d.wrote.Store(info.Err == nil)
-		},
-	}
+	trace.WroteRequest = func(info httptrace.WroteRequestInfo) { d.wrote.Store(info.Err == nil) }
 	if !c.counted {
 		return httptrace.WithClientTrace(ctx, trace), &body{r.body, r.call}
 	}
@@ -95,6 +90,7 @@ type delivery struct {
 	shared bool        // its connection carries others (HTTP/2)
 	wrote  atomic.Bool // net/http has passed it on whole
 	loan   atomic.Pointer[loan]
+	trace  httptrace.ClientTrace // of the attempt
 }
 
 // A loan is the use of a network connection by one request.

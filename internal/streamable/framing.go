@@ -80,8 +80,12 @@ func (f *framing) pass(data []byte) (expected int) {
 				}
 				continue
 			}
-			line := bytes.TrimSuffix(append(f.line, rest[:n]...), []byte("\r"))
-			f.next(line)
+			line := rest[:n]
+			if len(f.line) > 0 { // its start came before
+				f.line = append(f.line, line...)
+				line = f.line
+			}
+			f.next(bytes.TrimSuffix(line, []byte("\r")))
 			if f.line = f.line[:0]; cap(f.line) > smallBuffer {
 				f.line = nil
 			}
