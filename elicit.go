@@ -127,7 +127,7 @@ type hostFault struct{ error }
 
 // asks lets the server ask during a call, if there is somebody to ask. done must
 // be called when the call has ended; it returns what was wrong with the answers.
-func (h *handler) asks(ctx context.Context, s *session, call *rpc.Call) (done func() error) {
+func (h handler) asks(ctx context.Context, s *session, call *rpc.Call) (done func() error) {
 	if h.c.config().Elicit == nil {
 		return func() error { return nil }
 	}
@@ -154,7 +154,7 @@ const (
 // respond asks what a result wants to know before the server goes on, and
 // returns the members of the call that go back with the answers; nil where the
 // result is one.
-func (h *handler) respond(ctx context.Context, result []byte) (members []byte, asked bool, err error) {
+func (h handler) respond(ctx context.Context, result []byte) (members []byte, asked bool, err error) {
 	if h.c.config().Elicit == nil {
 		return nil, false, nil
 	}
@@ -182,7 +182,7 @@ func (h *handler) respond(ctx context.Context, result []byte) (members []byte, a
 
 // openURLs asks for each address that an error wants the user to open before
 // the call, and returns what the model is told; empty where there is none.
-func (h *handler) openURLs(ctx context.Context, object []byte) (told string, err error) {
+func (h handler) openURLs(ctx context.Context, object []byte) (told string, err error) {
 	questions := elicit.URLs(object)
 	if h.c.config().Elicit == nil || len(questions) == 0 {
 		return "", nil

@@ -14,7 +14,9 @@ import (
 	"github.com/seed94b59a13/mcp/internal/streamable"
 )
 
-// A handler calls one tool, as it was listed in one session.
+// A handler calls one tool, as it was listed in one session. Its methods take it
+// by value, so that the function of a tool holds it and a tool costs one
+// allocation here.
 type handler struct {
 	c           *Connection
 	name        string // the server's own
@@ -26,14 +28,14 @@ type handler struct {
 
 // handler returns the Handler of a tool that was listed in a session.
 func (c *Connection) handler(s *session, tool *Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
-	h := &handler{c: c, name: tool.ServerTool, fingerprint: tool.Fingerprint, number: s.number, plan: plan}
+	h := handler{c: c, name: tool.ServerTool, fingerprint: tool.Fingerprint, number: s.number, plan: plan}
 	if c.repeatsArguments(s) {
 		h.params, _ = streamable.ReadParams(tool.ServerSchema)
 	}
 	return h.handle
 }
 
-func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
+func (h handler) handle(ctx context.Context, arguments json.RawMessage) (ToolResult, error) {
 	limits := h.c.config().limits()
 	repaired, err := h.plan.Repair(ctx, arguments)
 	if err != nil && ctx.Err() != nil {
@@ -68,13 +70,13 @@ func (h *handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRe
 	return toolResult(result.Read(limits, h.name, response.Result, response.Lent)).after(note, limits.MaxOutput), nil
 }
 
-func (h *handler) failed(err error) error {
+func (h handler) failed(err error) error {
 	return h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), err)
 }
 
 // call sends one call, again with what the server asks for, and returns the session that it went out in. The caller
 // releases the response.
-func (h *handler) call(ctx context.Context, arguments []byte) (*session, rpc.Response, error) {
+func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Response, error) {
 	meta, err := requestMeta(ctx)
 	if err == nil {
 		err = ctx.Err() // before anything is made of a name that may be long
@@ -154,7 +156,7 @@ type againKey struct{} // of the context of a call that is sent again
 // listedAnew lists the tools anew and returns the Handler of the tool, if the
 // server describes it differently now; nil where sending the call again would
 // change nothing.
-func (h *handler) listedAnew(ctx context.Context) func(context.Context, json.RawMessage) (ToolResult, error) {
+func (h handler) listedAnew(ctx context.Context) func(context.Context, json.RawMessage) (ToolResult, error) {
 	if ctx.Value(againKey{}) != nil {
 		return nil
 	}

@@ -184,13 +184,17 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 			return response, call.Generation, err
 		},
 	}
+	tools := []Tool{}
+	config.Last = func(i int) (name, serverTool string) { return last.tools[i].Name, last.tools[i].ServerTool }
+	config.Begin = func(size int) { tools = make([]Tool, 0, size) }
+	config.Take = func(t *listing.Tool) { tools = append(tools, c.tool(s, t, last.tools)) }
 	if c.repeatsArguments(s) {
 		config.Refuse = func(schema []byte) error {
 			_, err := streamable.ReadParams(schema)
 			return err
 		}
 	}
-	list, tools, err := listing.Read(ctx, config, last.List)
+	list, err := listing.Read(ctx, config, last.List)
 	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
 		return nil, c.refusal(*refusal)
 	}
@@ -199,7 +203,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	}
 	now := &toolList{list, last.tools, read, changes}
 	if list != last.List {
-		now.tools = c.tools(s, tools, last.tools)
+		now.tools = tools
 	}
 	if s.info.Protocol < protocol.Stateless {
 		now.read = time.Time{} // the member means nothing there
@@ -207,22 +211,18 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	return now, nil
 }
 
-// tools makes what a list says public, and takes over what was there before.
-func (c *Connection) tools(s *session, listed []listing.Tool, last []Tool) []Tool {
-	tools := make([]Tool, len(listed))
-	for i := range listed {
-		t, tool := &listed[i], &tools[i]
-		if t.Reused >= 0 {
-			*tool = last[t.Reused]
-			continue
-		}
-		*tool = Tool{
-			Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
-			Server: c.name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
-			ServerDescription: t.ServerDescription, Title: t.Title, OutputSchema: t.OutputSchema,
-			Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
-		}
-		tool.Handler = c.handler(s, tool, t.Plan)
+// tool makes what a list says of a tool public, or takes over what was there
+// before.
+func (c *Connection) tool(s *session, t *listing.Tool, last []Tool) Tool {
+	if t.Reused >= 0 {
+		return last[t.Reused]
 	}
-	return tools
+	tool := Tool{
+		Name: t.Name, Description: t.Description, InputSchema: t.InputSchema,
+		Server: c.name, ServerTool: t.ServerTool, ServerSchema: t.ServerSchema,
+		ServerDescription: t.ServerDescription, Title: t.Title, OutputSchema: t.OutputSchema,
+		Annotations: (*Annotations)(t.Annotations), Fingerprint: t.Fingerprint,
+	}
+	tool.Handler = c.handler(s, &tool, t.Plan)
+	return tool
 }

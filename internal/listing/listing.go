@@ -39,6 +39,16 @@ type Config struct {
 	Seed   maphash.Seed              // no server can make two lists that look the same
 	Work   context.Context           // its end ends the reading of what was answered; nil is the context of Read
 	Ask    func(ctx context.Context, cursor string) (response rpc.Response, generation int, err error)
+
+	// Last returns the names of a tool of the last list, the one that the model
+	// sees and the server's own.
+	Last func(i int) (name, serverTool string)
+	// Begin is called before the tools of a list, with about how many there are,
+	// and again where the list is read from its start again: what was taken
+	// counts no more then.
+	Begin func(size int)
+	// Take gets each tool that is kept, in order. The Tool is valid during the call.
+	Take func(*Tool)
 }
 
 // A List is what is kept of a list, to tell the next one from it. The zero value
@@ -49,19 +59,13 @@ type List struct {
 
 	read    bool
 	hash    uint64  // of the responses
-	entries []entry // of the tools that were kept
+	entries []uint64 // the hashes of what the tools were made of that were kept, 0 if there was a warning about one
 }
 
-// An entry is what a tool was made of.
-type entry struct {
-	hash             uint64 // 0 if there was a warning about it
-	name, serverTool string
-}
-
-// Read asks for one page after the other. It returns last, and no tools, if
+// Read asks for one page after the other. It returns last, and takes no tools, if
 // nothing has changed since. What the server answers in place of a list is a
 // *jsonrpc.Error.
-func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error) {
+func Read(ctx context.Context, config Config, last *List) (*List, error) {
 	var (
 		budget   = schema.NewBudget(cmp.Or(config.Work, ctx))
 		r        = newReader(config, last, budget)
@@ -75,13 +79,13 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 	for page := 1; ; page++ {
 		response, generation, err := config.Ask(ctx, cursor)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		// A cursor of a session that was lost means nothing to its successor.
 		if page > 1 && generation != session {
 			response.Release()
 			if restarts++; restarts > maxRestarts {
-				return nil, nil, fmt.Errorf("the server forgot the session %d times", restarts)
+				return nil, fmt.Errorf("the server forgot the session %d times", restarts)
 			}
 			r, page, size, cursor = newReader(config, last, budget), 0, 0, ""
 			clear(cursors)
@@ -94,14 +98,14 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
 				break
 			}
-			return nil, nil, &refusal
+			return nil, &refusal
 		}
 		size += len(response.Result)
 		// Most lists have one page. What is unchanged then is not read at all.
 		r.list.hash = r.list.hash*hashFactor + maphash.Bytes(config.Seed, response.Result)
 		if last.read && r.list.hash == last.hash {
 			response.Release()
-			return last, nil, nil
+			return last, nil
 		}
 		if page == 1 {
 			r.grow(len(response.Result))
@@ -109,7 +113,7 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 		cursor = r.page(response.Result)
 		response.Release()
 		if err := budget.Err(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if cursor == "" || r.endsHere(page, size, cursors[cursor]) {
 			break
@@ -117,7 +121,7 @@ func Read(ctx context.Context, config Config, last *List) (*List, []Tool, error)
 		cursors[cursor] = true
 	}
 	r.finish()
-	return r.list, r.tools, nil
+	return r.list, nil
 }
 
 // endsHere reports, with a warning, whether the pages that follow are left out.

@@ -17,21 +17,23 @@ import (
 func TestReadEnds(t *testing.T) {
 	closed := errors.New("closed")
 	large := `{"properties":{"a":{"enum":[` + strings.Repeat(`"a",`, 100_000) + `1]}}}`
-	for _, list := range []string{
+	for _, text := range []string{
 		`{"tools":[` + strings.Repeat(`{"name":"t"},`, 1000) + `{"name":"last"}]}`,
 		`{"tools":[{"name":"t","inputSchema":` + large + `}]}`,
 	} {
 		work, stop := context.WithCancelCause(t.Context())
-		_, tools, err := Read(t.Context(), Config{
-			Name: func(tool string) string { return tool },
-			Seed: maphash.MakeSeed(),
-			Work: work,
+		list, err := Read(t.Context(), Config{
+			Name:  func(tool string) string { return tool },
+			Seed:  maphash.MakeSeed(),
+			Work:  work,
+			Begin: func(int) {},
+			Take:  func(*Tool) {},
 			Ask: func(context.Context, string) (rpc.Response, int, error) {
 				stop(closed)
-				return rpc.Response{Result: []byte(list)}, 0, nil
+				return rpc.Response{Result: []byte(text)}, 0, nil
 			},
 		}, &List{})
 		assert.ErrorIs(t, err, closed)
-		assert.Empty(t, tools)
+		assert.Nil(t, list)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// A Tool is what a list says of one tool.
+// A Tool is what a list says of one tool. Config.Take gets it.
 type Tool struct {
 	Reused int // the index in the last list of the tool that this is, unchanged; -1 for a new one. A reused one has nothing else
 
@@ -47,8 +47,8 @@ type Annotations struct {
 // A reader collects the tools of all pages.
 type reader struct {
 	Config
-	list  *List
-	tools []Tool
+	list *List
+	tool Tool // at hand
 
 	budget  *schema.Budget
 	last    *List             // the one before, or an empty one
@@ -72,8 +72,8 @@ func newReader(config Config, last *List, budget *schema.Budget) *reader {
 // of so many bytes has where each has a kilobyte.
 func (l *reader) grow(page int) {
 	size := max(len(l.last.entries), min(page>>10, maxTools))
-	l.tools = make([]Tool, 0, size)
-	l.list.entries = make([]entry, 0, size)
+	l.Begin(size)
+	l.list.entries = make([]uint64, 0, size)
 	l.names = make(map[string]string, size)
 	l.matched = map[string]bool{}
 }
@@ -157,7 +157,7 @@ func (l *reader) take(c *raw.Cursor) {
 // entry takes one tool of a list. Whatever is wrong with it costs only the
 // tool, and a wrong optional member only the member.
 func (l *reader) entry(c *raw.Cursor) {
-	if len(l.tools) == maxTools {
+	if len(l.list.entries) == maxTools {
 		if !l.full {
 			l.full = true
 			l.warn("the list has more than %d tools: the rest is left out", maxTools)
@@ -178,12 +178,11 @@ func (l *reader) entry(c *raw.Cursor) {
 		l.warn("dropped entry %d of the list of tools: it is not an object", e.index)
 		return
 	}
-	kept, warned := len(l.tools), len(l.list.Warnings)+l.more
+	warned := len(l.list.Warnings) + l.more
 	for name := range c.Object() {
 		e.member(name, c)
 	}
-	l.add(&e)
-	if len(l.tools) == kept {
+	if !l.read(&e) {
 		return
 	}
 	switch {
@@ -192,8 +191,8 @@ func (l *reader) entry(c *raw.Cursor) {
 	case hash == 0:
 		hash = maphash.Bytes(l.Seed, c.Since(start))
 	}
-	tool := &l.tools[kept]
-	l.list.entries = append(l.list.entries, entry{hash, tool.Name, tool.ServerTool})
+	l.list.entries = append(l.list.entries, hash)
+	l.Take(&l.tool)
 }
 
 // reuse takes a tool over from the last listing, if there was one with the
@@ -201,11 +200,11 @@ func (l *reader) entry(c *raw.Cursor) {
 func (l *reader) reuse(hash uint64) bool {
 	at := l.next
 	l.next++ // this may be the one that has changed
-	if at >= len(l.last.entries) || l.last.entries[at].hash != hash {
+	if at >= len(l.last.entries) || l.last.entries[at] != hash {
 		if l.known == nil {
 			l.known = make(map[uint64]int, len(l.last.entries))
-			for i, entry := range l.last.entries {
-				l.known[entry.hash] = i
+			for i, hash := range l.last.entries {
+				l.known[hash] = i
 			}
 		}
 		var ok bool
@@ -217,38 +216,41 @@ func (l *reader) reuse(hash uint64) bool {
 		}
 	}
 	l.unknown = 0
-	was := l.last.entries[at]
-	if _, ok := l.names[was.name]; ok || hash == 0 || !l.selected(was.serverTool) {
+	name, serverTool := l.Last(at)
+	if _, ok := l.names[name]; ok || hash == 0 || !l.selected(serverTool) {
 		return false
 	}
 	l.next = at + 1
-	l.names[was.name] = was.serverTool
-	l.tools, l.list.entries = append(l.tools, Tool{Reused: at}), append(l.list.entries, was)
+	l.names[name] = serverTool
+	l.list.entries = append(l.list.entries, hash)
+	l.tool = Tool{Reused: at}
+	l.Take(&l.tool)
 	return true
 }
 
-// add takes a tool.
-func (l *reader) add(e *toolEntry) {
+// read makes the tool at hand of an entry, and reports whether it is kept.
+func (l *reader) read(e *toolEntry) bool {
 	name, ok := raw.String(e.name)
 	if !ok || name == "" {
 		l.warn("dropped entry %d of the list of tools: it has no name", e.index)
-		return
+		return false
 	}
 	if !l.selected(name) {
-		return
+		return false
 	}
 	if e.hidden() {
 		l.warn("left out tool %q: the server means it for its user interface, not for a model", name)
-		return
+		return false
 	}
 	if value, _ := raw.String(raw.Member(e.execution, "taskSupport")); value == "required" {
 		l.warn("left out tool %q: it can only be called as a task, which is not supported", name)
-		return
+		return false
 	}
-	tool := Tool{Reused: -1, Name: l.Name(name), ServerTool: name, Plan: e.plan}
+	tool := &l.tool
+	*tool = Tool{Reused: -1, Name: l.Name(name), ServerTool: name, Plan: e.plan}
 	if first, ok := l.names[tool.Name]; ok {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
-		return
+		return false
 	}
 	l.hidden = 0
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
@@ -256,13 +258,13 @@ func (l *reader) add(e *toolEntry) {
 		var err error
 		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(name, e.inputSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
-			return
+			return false
 		}
 	}
 	if l.Refuse != nil {
 		if err := l.Refuse(tool.ServerSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
-			return
+			return false
 		}
 	}
 	if !raw.Null(e.outputSchema) {
@@ -285,7 +287,7 @@ func (l *reader) add(e *toolEntry) {
 	}
 	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
 	l.names[tool.Name] = name
-	l.tools = append(l.tools, tool)
+	return true
 }
 
 // selected reports whether the Server wants the tool. Exclusion wins.
