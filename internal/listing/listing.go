@@ -58,7 +58,7 @@ type List struct {
 	Fresh    time.Duration // how long the server says that it stays the same; 0 if it does not say
 
 	read    bool
-	hash    uint64  // of the responses
+	hash    uint64   // of the responses
 	entries []uint64 // the hashes of what the tools were made of that were kept, 0 if there was a warning about one
 }
 
