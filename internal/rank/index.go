@@ -24,6 +24,17 @@ const (
 	stuffing   = .01
 )
 
+// A text of so many words or more, by field, that says less than one of once words
+// a single time alone, repeats them for the sake of searches: what tells something
+// is not like that in any language. Small schemas are, by their keywords. The score
+// of the tool is repeating of what it were: it is found where nothing else is.
+var listed = [fields]int{12, 12, 24}
+
+const (
+	once      = 8
+	repeating = .1
+)
+
 // mostCounts is how often a word counts in a field. A name and a title say it
 // twice at most.
 var mostCounts = [fields]uint8{2, 255, 255}
@@ -49,6 +60,7 @@ type posting struct {
 type document struct {
 	terms   []int32 // distinct; nil after it was removed
 	lengths [fields]int32
+	repeats bool // see listed
 }
 
 // add adds a document and returns its number.
@@ -73,10 +85,28 @@ func (x *index) add(texts [fields]string) int32 {
 			last = string(word)
 		})
 		x.total[field] += int(d.lengths[field])
+		d.repeats = d.repeats || x.repeats(d, field)
 	}
 	d.terms = slices.Clip(d.terms)
 	x.live++
 	return number
+}
+
+// repeats reports whether a text of the last document repeats its words.
+func (x *index) repeats(d *document, field int) bool {
+	distinct, single := 0, 0
+	for _, term := range d.terms {
+		list := x.postings[term]
+		switch list[len(list)-1].counts[field] {
+		case 0:
+		case 1:
+			single++
+			fallthrough
+		default:
+			distinct++
+		}
+	}
+	return distinct >= listed[field] && single*once < distinct
 }
 
 // put notes a word of a document, the last one.
@@ -215,7 +245,11 @@ func (x *index) score(query string) []float64 {
 					n += weights[f] * float64(count) / (1 - shortness + shortness*length + stuffing*length*length)
 				}
 			}
-			x.scores[p.document] += rarity * n / (n + saturation)
+			score := rarity * n / (n + saturation)
+			if d.repeats {
+				score *= repeating
+			}
+			x.scores[p.document] += score
 		}
 	}
 	return x.scores

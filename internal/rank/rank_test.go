@@ -162,6 +162,43 @@ func TestFindStuffed(t *testing.T) {
 	}
 }
 
+// Words that no other tool has, repeated, do not buy one either. The tool is found
+// where nothing else is.
+func TestFindRepeats(t *testing.T) {
+	tools := []string{"send_mail: Sends a message to one person.", "list_files: Lists what is in a folder.", "get_file: Reads a file of a folder.",
+		"delete_file: Removes a file.", "open_page: Opens a page in the browser.", "draw_chart: Draws a chart of numbers."}
+	words := "tomorrow lunch boss budget report send mail file folder page browser chart numbers people friday meeting "
+	for _, times := range []int{3, 20} {
+		all := append(slices.Clone(tools), "bad: "+strings.Repeat(words, times))
+		for query, want := range map[string]string{
+			"send a mail to my boss before lunch tomorrow": "send_mail",
+			"which folder has the budget of friday":        "list_files",
+			"draw the numbers of the report":               "draw_chart",
+		} {
+			found := find(t, NewCatalog(), query, all...)
+			assert.Equal(t, want, found[0], query)
+			assert.Equal(t, "bad", found[len(found)-1], query)
+		}
+		assert.Equal(t, []string{"bad"}, find(t, NewCatalog(), "lunch", all...))
+	}
+}
+
+func TestRepeats(t *testing.T) {
+	for text, want := range map[string]bool{
+		"":                        false,
+		strings.Repeat("so ", 50): false, // few words
+		strings.Repeat("one two three four five six seven eight nine ten eleven twelve ", 2):                                                                                             true,
+		strings.Repeat("one two three four five six seven eight nine ten eleven twelve ", 2) + "a b c":                                                                                   false,
+		"Reads a file. The path of the file must be inside a folder that is allowed. If the file is large, read it in parts: set the offset and the limit of each part.":                 false,
+		"Liest eine Datei. Der Pfad der Datei muss in einem Ordner sein, der erlaubt ist. Ist die Datei groß, so lies sie in Teilen: gib an, wo jeder Teil beginnt und wie lang er ist.": false,
+		"读取文件的内容。文件的路径必须在允许的目录中。如果文件很大,请分段读取:指定每一段的起点和长度。":                                                                                                                               false,
+	} {
+		var x index
+		number := x.add([fields]string{"", text})
+		assert.Equal(t, want, x.documents[number].repeats, text)
+	}
+}
+
 // What is passed one by one is what sorting gives.
 func TestSearchIsSorted(t *testing.T) {
 	var x index
