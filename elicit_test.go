@@ -518,3 +518,21 @@ func TestURLsBeforeACall(t *testing.T) {
 	assert.Equal(t, `[the tool "echo" needs its user to do something in a browser first, and the user did not agree]`, result.Content)
 	assert.Equal(t, []string{"https://a.test"}, urls)
 }
+
+// What a server asks for may be a secret of its own.
+func TestElicitShowsNoSecret(t *testing.T) {
+	key := long(200)
+	server := stdioServer(t, "asks its user", "API_KEY="+key)
+	server.Elicit = func(context.Context, mcp.Question) (json.RawMessage, error) { return nil, nil }
+	c := connect(t, server)
+	for _, params := range []string{
+		`{"mode":"%","message":"x"}`,
+		`{"message":"x","requestedSchema":{"type":"%"}}`,
+		`{"message":"x","requestedSchema":{"type":"object","properties":{"%":{"type":"object"}}}}`,
+		`{"message":"x","requestedSchema":{"type":"object","properties":{"%":{"type":"string"}},"required":["%"]}}`,
+	} {
+		_, err := call(t, c, `{"params":`+strings.ReplaceAll(params, "%", key)+`}`)
+		assert.ErrorContains(t, err, "[masked]")
+		showsNoPart(t, fmt.Sprint(err), key)
+	}
+}

@@ -52,7 +52,7 @@ func (h handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRes
 	if response.Error != nil && rpc.ParseError(response.Error).Code == codeURLElicitation {
 		told, err := h.openURLs(ctx, response.Error)
 		if err != nil {
-			return ToolResult{}, h.failed(fmt.Errorf("asking the user: %w", err))
+			return ToolResult{}, h.failed(fmt.Errorf("asking the user: %w", h.c.quoter.Error(err, maxFault)))
 		}
 		if told != "" {
 			return toolResult(result.Refuse(limits, told)).after(s.answer(), limits.MaxOutput), nil
@@ -102,7 +102,7 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 		response, err := s.call(ctx, call)
 		if fault := done(); fault != nil && err == nil {
 			response.Release()
-			err = fmt.Errorf("asking the user: %w", fault)
+			err = fmt.Errorf("asking the user: %w", h.c.quoter.Error(fault, maxFault))
 		}
 		if err != nil || response.Error != nil {
 			return s, response, err
@@ -117,7 +117,7 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 		}
 		switch {
 		case err != nil:
-			return s, rpc.Response{}, fmt.Errorf("asking the user: %w", err)
+			return s, rpc.Response{}, fmt.Errorf("asking the user: %w", h.c.quoter.Error(err, maxFault))
 		case round == maxRounds, busy > maxBusy:
 			return s, rpc.Response{}, fmt.Errorf("giving up a tool that needed input %d times over", round)
 		}

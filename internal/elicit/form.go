@@ -54,7 +54,7 @@ func parseForm(schema []byte) (f form, err error) {
 		return form{}, errors.New("the requested schema is not an object")
 	}
 	if kind, ok := raw.String(raw.Member(schema, "type")); ok && kind != "object" {
-		return form{}, fmt.Errorf("the requested schema is of type %q, not object", label(kind, 32))
+		return form{}, fmt.Errorf("the requested schema is of type %q, not object", label(kind, maxQuoted))
 	}
 	f.closed = string(raw.Member(schema, "additionalProperties")) == "false"
 	required := map[string]bool{}
@@ -102,7 +102,7 @@ func parseForm(schema []byte) (f form, err error) {
 func parseField(name string, schema []byte) (f *field, text []byte, err error) {
 	f = &field{name: name}
 	wrong := func(format string, args ...any) (*field, []byte, error) {
-		return nil, nil, fmt.Errorf("the field %q of the requested schema %s", label(name, 64), fmt.Sprintf(format, args...))
+		return nil, nil, fmt.Errorf("the field %q of the requested schema %s", label(name, maxQuoted), fmt.Sprintf(format, args...))
 	}
 	if raw.Null(schema) || schema[0] != '{' {
 		return wrong("has no schema")
@@ -252,11 +252,11 @@ func (f *form) fill(content []byte) ([]byte, error) {
 		switch {
 		case value != nil:
 			if err := field.check(value); err != nil {
-				return nil, fmt.Errorf("the field %q of the answer %w", label(field.name, 64), err)
+				return nil, fmt.Errorf("the field %q of the answer %w", label(field.name, maxQuoted), err)
 			}
 			out = raw.AppendMember(out, field.name, value)
 		case field.required:
-			return nil, fmt.Errorf("the field %q of the answer is missing", label(field.name, 64))
+			return nil, fmt.Errorf("the field %q of the answer is missing", label(field.name, maxQuoted))
 		}
 	}
 	for _, name := range order {
@@ -264,7 +264,7 @@ func (f *form) fill(content []byte) ([]byte, error) {
 			continue
 		}
 		if f.closed {
-			return nil, fmt.Errorf("the field %q of the answer is not one of the form", label(name, 64))
+			return nil, fmt.Errorf("the field %q of the answer is not one of the form", label(name, maxQuoted))
 		}
 		out = raw.AppendMember(out, name, given[name])
 	}

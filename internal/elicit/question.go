@@ -32,6 +32,10 @@ type Question struct {
 	form form
 }
 
+// maxQuoted bounds a word of the server in an error, in bytes. It is more than the
+// caller shows of one, who masks it before it is cut.
+const maxQuoted = 4 << 10
+
 // Parse reads the params of a question. The error says what is wrong with it.
 func Parse(params []byte) (q Question, err error) {
 	if len(params) > maxParams {
@@ -56,7 +60,7 @@ func Parse(params []byte) (q Question, err error) {
 	case mode == "url" || mode == "" && q.URL != "":
 		return q, checkURL(q.URL)
 	case mode != "" && mode != "form":
-		return Question{}, fmt.Errorf("the mode %q of the question is not known", text.Start(mode, 32))
+		return Question{}, fmt.Errorf("the mode %q of the question is not known", text.Start(mode, maxQuoted))
 	}
 	q.URL = ""
 	q.form, err = parseForm(schema)
