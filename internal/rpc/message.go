@@ -364,10 +364,16 @@ func ParseError(object []byte) jsonrpc.Error {
 	return e
 }
 
+// maxCode is longer than any error code is written, in bytes.
+const maxCode = 64
+
 // parseCode reads an error code, also one that is written as a string.
 func parseCode(value []byte) (code int64, ok bool) {
 	if raw.IsString(value) {
 		value = value[1 : len(value)-1]
+	}
+	if len(value) > maxCode { // the errors of strconv have a copy of it each
+		return 0, false
 	}
 	if code, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 		return code, true

@@ -1,6 +1,8 @@
 package rpc
 
 import (
+	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,4 +20,16 @@ func TestCallParams(t *testing.T) {
 		assert.Equal(t, want, string(got))
 	}
 	assert.Equal(t, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"reason":"no","requestId":5}}`, string(Encode(0, MethodCancelled, Cancelled(5, "no"))))
+}
+
+// A code that is long makes no copies of itself.
+func TestLongErrorCode(t *testing.T) {
+	object := []byte(`{"code":"` + strings.Repeat("9", 8<<20) + `","message":"m"}`)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	e := ParseError(object)
+	runtime.ReadMemStats(&after)
+	assert.Equal(t, "m", e.Message)
+	assert.Zero(t, e.Code)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(object)))
 }
