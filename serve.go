@@ -3,6 +3,7 @@ package mcp
 // This file serves tools.
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +15,10 @@ import (
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/served"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
+
+const maxOffer = 1 << 10 // bytes of why a tool cannot be offered
 
 // AddTools adds tools to an MCP server of the official SDK: those of any number
 // of connections and the application's own become tools of one server. A tool
@@ -32,7 +36,8 @@ import (
 // Progress, cancellation and metadata of a call pass through. A call without an
 // answer is a result with IsError, and so is a Handler that panics.
 //
-// The error joins what the SDK refuses of a tool; the others are added.
+// The error joins what the SDK refuses: a tool, or its OutputSchema, without which it
+// is added. The others are added in any case.
 func AddTools(server *sdk.Server, tools ...Tool) error {
 	var errs []error
 	for _, tool := range tools {
@@ -43,15 +48,10 @@ func AddTools(server *sdk.Server, tools ...Tool) error {
 	return errors.Join(errs...)
 }
 
-func addTool(server *sdk.Server, tool Tool) (err error) {
+func addTool(server *sdk.Server, tool Tool) error {
 	if tool.Handler == nil {
 		return errors.New("it has no Handler")
 	}
-	defer func() {
-		if fault := recover(); fault != nil { // a server may have put anything into a schema
-			err = fmt.Errorf("%v", fault)
-		}
-	}()
 	offer := &sdk.Tool{Name: tool.Name, Title: tool.Title, Description: tool.Description}
 	if tool.InputSchema != nil { // nil in an any is not nil
 		offer.InputSchema = tool.InputSchema
@@ -67,7 +67,7 @@ func addTool(server *sdk.Server, tool Tool) (err error) {
 			IdempotentHint: a.Idempotent != nil && *a.Idempotent, OpenWorldHint: a.OpenWorld,
 		}
 	}
-	server.AddTool(offer, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+	handler := func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		if token := request.Params.GetProgressToken(); token != nil {
 			ctx = WithProgress(ctx, func(p Progress) {
 				// A client that takes no progress has its result still.
@@ -84,7 +84,27 @@ func addTool(server *sdk.Server, tool Tool) (err error) {
 			answer.StructuredContent = r.Structured
 		}
 		return answer, nil
-	})
+	}
+	err := offered(server, offer, handler)
+	if err == nil || offer.OutputSchema == nil {
+		return err
+	}
+	offer.OutputSchema = nil // what only describes a result costs no tool
+	if offered(server, offer, handler) == nil {
+		return fmt.Errorf("leaving out its output schema: %w", err)
+	}
+	return err
+}
+
+// offered adds a tool, and has an error where the SDK panics: a server may have put
+// anything into a schema, and the words of the panic quote it.
+func offered(server *sdk.Server, tool *sdk.Tool, handler sdk.ToolHandler) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = errors.New(text.Middle(text.Bare(fmt.Sprint(fault)), maxOffer))
+		}
+	}()
+	server.AddTool(tool, handler)
 	return nil
 }
 
@@ -100,6 +120,7 @@ func handled(ctx context.Context, tool Tool, arguments json.RawMessage) (r ToolR
 	if err != nil {
 		return refusal(err.Error())
 	}
+	r.Structured = bytes.TrimSpace(r.Structured)
 	if len(r.Structured) > 0 && !raw.Valid(r.Structured) {
 		return refusal(fmt.Sprintf("the tool %q returned structured content that is not JSON", tool.Name))
 	}

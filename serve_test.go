@@ -3,8 +3,10 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -136,6 +138,95 @@ func TestAddToolsRefused(t *testing.T) {
 	assert.ErrorContains(t, err, `adding tool "worse": `)
 	assert.ErrorContains(t, err, `adding tool "none": `)
 	assert.NotContains(t, err.Error(), `"good"`)
+}
+
+// A schema costs at most its tool, one of results not even that, and what it says
+// stays short and clean.
+func TestAddToolsHostile(t *testing.T) {
+	nested := strings.Repeat(`{"type":"object","properties":{"a":`, 2000) + `{}` + strings.Repeat(`}}`, 2000)
+	const object = `{"type":"object","properties":{"a":`
+	good := mcp.NewTool("good", "", func(context.Context, struct{}) (string, error) { return "fine", nil })
+	for schema, refused := range map[string]string{ // by the schema, whether it is refused for arguments and for results
+		`null`: "in", `true`: "in", `[]`: "in", `"object"`: "in", `{}`: "in", ``: "in", `{"Type":"object"}`: "in",
+		`{"type":"object"} x`: "in", `{"type":["object","null"]}`: "in", "{\"type\":\"a\x1b[2J\"}": "in", `{"type":"a\u001b[2J"}`: "in",
+		`{"type":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`: "in",
+		object + `{"maximum":1e999}}}`:                        "in out", nested: "in out",
+		object + `{"type":"array","x-mcp-header":"A"}}}`:                                             "in",
+		`{"type":"object","properties":{"` + strings.Repeat("y", 1<<20) + `":{"x-mcp-header":"A"}}}`: "in",
+		`{"type":"object","properties":[],"required":7,"$ref":"#"}`:                                  "", "{\"type\":\"object\",\"title\":\"\xff\\ud800\"}": "",
+	} {
+		for _, where := range []string{"in", "out"} {
+			server := sdk.NewServer(&sdk.Implementation{Name: "gateway", Version: "1"}, nil)
+			bad, tools := good, 2
+			bad.Name = "bad"
+			if where == "in" {
+				bad.InputSchema = json.RawMessage(schema)
+			} else {
+				bad.OutputSchema = json.RawMessage(schema)
+			}
+			err := mcp.AddTools(server, bad, good)
+			label := where + " " + schema[:min(len(schema), 100)]
+			switch {
+			case !strings.Contains(refused, where):
+				require.NoError(t, err, label)
+			case where == "in":
+				require.ErrorContains(t, err, `adding tool "bad": `, label)
+				tools = 1
+			default:
+				require.ErrorContains(t, err, `adding tool "bad": leaving out its output schema: `, label)
+			}
+			if err != nil {
+				assert.Less(t, len(err.Error()), 2<<10, label)
+				assert.NotContains(t, err.Error(), "\x1b", label)
+			}
+			session := served(t, server)
+			list, err := session.ListTools(t.Context(), nil)
+			require.NoError(t, err, label)
+			require.Len(t, list.Tools, tools, label)
+			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: list.Tools[0].Name})
+			require.NoError(t, err, label)
+			assert.False(t, result.IsError, label)
+		}
+	}
+}
+
+// served returns a client of a server.
+func served(t *testing.T, server *sdk.Server) *sdk.ClientSession {
+	a, b := sdk.NewInMemoryTransports()
+	go server.Run(t.Context(), a)
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "client", Version: "1"}, nil).Connect(t.Context(), b, nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// What is not an object goes to those who know it may.
+func TestAddToolsStructured(t *testing.T) {
+	for version, all := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
+		server := sdk.NewServer(&sdk.Implementation{Name: "gateway", Version: "1"}, &sdk.ServerOptions{SupportedProtocolVersions: []string{version}})
+		values := []string{`[1,{"a":9007199254740993}]`, `"text"`, `7`, `null`, `true`, " {\"a\":9007199254740993}"}
+		for i, value := range values {
+			require.NoError(t, mcp.AddTools(server, mcp.NewTool(fmt.Sprint("tool", i), "", func(context.Context, struct{}) (mcp.ToolResult, error) {
+				return mcp.ToolResult{Content: "said", Structured: json.RawMessage(value)}, nil
+			})))
+		}
+		session := served(t, server)
+		require.Equal(t, version, session.InitializeResult().ProtocolVersion)
+		for i, value := range values {
+			result, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: fmt.Sprint("tool", i)})
+			require.NoError(t, err)
+			require.False(t, result.IsError, value)
+			require.Len(t, result.Content, 1)
+			assert.Equal(t, "said", result.Content[0].(*sdk.TextContent).Text)
+			got, err := json.Marshal(result.StructuredContent)
+			require.NoError(t, err)
+			want := "null"
+			if all || i == len(values)-1 {
+				want = strings.ReplaceAll(strings.TrimSpace(value), "9007199254740993", "9007199254740992") // the client's numbers
+			}
+			assert.JSONEq(t, want, string(got), "%s %s", version, value)
+		}
+	}
 }
 
 // What a wrapper makes of a result goes out, and nothing of what it was.
