@@ -395,6 +395,8 @@ func TestMembersInOtherCase(t *testing.T) {
 		`{"name":"x","input_schema":` + schema + `}`:                                 schema,
 		`{"Name":"x","InputSchema":` + schema + `}`:                                  schema,
 		`{"name":"x","inputschema":` + schema + `}`:                                  schema,
+		`{"name":"x","args_schema":` + schema + `}`:                                  schema,
+		`{"name":"x","schema":` + schema + `}`:                                       schema,
 		`{"name":"x","parameters":` + schema + `}`:                                   schema,
 		`{"name":"x","inputSchema":` + schema + `,"parameters":{"type":"object"}}`:   schema,
 		`{"name":"x","input_schema":{"type":"object"},"inputSchema":` + schema + `}`: schema,

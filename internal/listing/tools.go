@@ -399,8 +399,8 @@ func (e *toolEntry) member(name []byte, c *raw.Cursor) {
 }
 
 // otherwise takes a member that is not written as the specification wants it,
-// unless the proper one has come: other libraries write input_schema, and
-// parameters as the APIs of models do.
+// unless the proper one has come: other libraries write input_schema, args_schema
+// or schema, and parameters as the APIs of models do.
 func (e *toolEntry) otherwise(name []byte, c *raw.Cursor) {
 	for _, member := range []struct {
 		name  string
@@ -414,7 +414,8 @@ func (e *toolEntry) otherwise(name []byte, c *raw.Cursor) {
 			return
 		}
 	}
-	if (raw.Named(name, "inputSchema") || raw.Named(name, "parameters")) && e.inputSchema == nil && e.normal == nil {
+	schema := raw.Named(name, "inputSchema") || raw.Named(name, "parameters") || raw.Named(name, "argsSchema") || raw.Named(name, "schema")
+	if schema && e.inputSchema == nil && e.normal == nil {
 		e.schema(c)
 	}
 }

@@ -53,8 +53,23 @@ func (r *utf16Reader) fill() {
 	r.in, r.err = r.in[:len(r.in)+n], err
 }
 
-// decide looks at the first bytes. Without a byte-order mark, UTF-16 is two
-// characters of ASCII, such as those that a message begins with.
+// marks is how many characters of ASCII stand for a byte-order mark: what a
+// message begins with.
+const marks = 4
+
+// isASCII reports whether text begins with marks printable characters of ASCII in
+// UTF-16, or is shorter and has no others.
+func isASCII(text []byte, order binary.ByteOrder) bool {
+	text = text[:min(len(text)&^1, 2*marks)]
+	for ; len(text) >= 2; text = text[2:] {
+		if c := order.Uint16(text); (c < ' ' || c > '~') && c != '\t' && c != '\r' && c != '\n' {
+			return false
+		}
+	}
+	return true
+}
+
+// decide looks at the first bytes.
 func (r *utf16Reader) decide() {
 	switch in := r.in; {
 	case r.decided || len(in) < 2 && r.err == nil:
@@ -64,14 +79,15 @@ func (r *utf16Reader) decide() {
 	case bytes.HasPrefix(in, []byte{0xfe, 0xff}):
 		r.order, r.in = binary.BigEndian, in[2:]
 	case len(in) >= 2 && (in[0] == 0) != (in[1] == 0):
-		switch {
-		case len(in) < 4 && r.err == nil:
+		if len(in) < 2*marks && r.err == nil {
 			return
-		case len(in) < 4:
-		case in[0] != 0 && in[2] != 0 && in[3] == 0:
-			r.order = binary.LittleEndian
-		case in[0] == 0 && in[2] == 0 && in[3] != 0:
-			r.order = binary.BigEndian
+		}
+		order := binary.ByteOrder(binary.LittleEndian)
+		if in[0] == 0 {
+			order = binary.BigEndian
+		}
+		if isASCII(in, order) {
+			r.order = order
 		}
 	}
 	r.decided = true

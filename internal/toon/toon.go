@@ -166,7 +166,7 @@ func number(s string) string {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(digits), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	shift, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" {
+	if err != nil && exponent != "" || shift > 1<<31 || shift < -1<<31 {
 		return s // beyond all that is a number elsewhere
 	}
 	digits = strings.TrimLeft(whole+fraction, "0")
