@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -51,9 +52,10 @@ func Main(servers map[string]func(*Peer)) {
 // Command returns the command and the environment that play the server.
 func Command(t testing.TB, name string, env ...string) (command string, environment []string) {
 	t.Helper()
+	// Another package's test binary plays other servers.
 	program := os.Getenv(ProgramVariable)
-	if program == "" {
-		program = Self(t)
+	if self := Self(t); filepath.Base(program) != filepath.Base(self) {
+		program = self
 	}
 	// A program under the race detector waits a second before it exits.
 	environment = append([]string{ServerVariable + "=" + name, MarkVariable + "=" + Mark(t), "GORACE=atexit_sleep_ms=0"}, env...)

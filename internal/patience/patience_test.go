@@ -2,6 +2,7 @@ package patience_test
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,8 +59,8 @@ func TestNested(t *testing.T) {
 func TestLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l patience.Limit
-		over := 0
-		l.Start(time.Second, func() { over++ })
+		var over atomic.Int64
+		l.Start(time.Second, func() { over.Add(1) })
 		for range 5 {
 			time.Sleep(900 * time.Millisecond)
 			l.Restart(time.Second)
@@ -69,14 +70,14 @@ func TestLimit(t *testing.T) {
 		time.Sleep(time.Minute)
 		l.Resume()
 		time.Sleep(1900 * time.Millisecond)
-		assert.Zero(t, over)
+		assert.Zero(t, over.Load())
 		time.Sleep(200 * time.Millisecond)
 		synctest.Wait()
-		assert.Equal(t, 1, over)
+		assert.Equal(t, int64(1), over.Load())
 		l.Stop()
 		l.Restart(time.Second)
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		assert.Equal(t, 1, over)
+		assert.Equal(t, int64(1), over.Load())
 	})
 }

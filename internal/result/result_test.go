@@ -28,6 +28,9 @@ func TestManyParts(t *testing.T) {
 // TestAmplification proves that no message takes more than three times its own
 // memory to be read, whatever is in it.
 func TestAmplification(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates as well")
+	}
 	const size = 2 << 20
 	const most = 3*size + 1<<20 // the fixed costs are small
 	many := func(start, unit, end string) []byte {

@@ -59,11 +59,13 @@ func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
 		return false // it is refused like any other request
 	}
 	if !b.Go(func() { // ends with the question, which is bounded by the call or the session
-		defer b.withdraw(id, q)
 		if call == nil {
 			defer b.pause()()
 		}
-		if said := answer(ctx, params); ctx.Err() == nil { // the specification: "Cancellation", point 4
+		said := answer(ctx, params)
+		withdrawn := ctx.Err() != nil // the specification: "Cancellation", point 4
+		b.withdraw(id, q)             // first: the next question may have the same id
+		if !withdrawn {
 			reply(answered(id, said))
 		}
 	}) {

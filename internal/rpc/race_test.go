@@ -1,0 +1,6 @@
+//go:build race
+
+package rpc
+
+// raceEnabled says that memory is not what it would be.
+const raceEnabled = true
