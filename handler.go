@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/schema"
@@ -91,7 +92,7 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 	if err != nil {
 		return nil, rpc.Response{}, err
 	}
-	call := rpc.NewCall("tools/call", nil)
+	call := rpc.NewCall(rpc.MethodCallTool, nil)
 	call.Header = h.params.Header(arguments)
 	ctx, done := h.c.follow(ctx, call)
 	defer done()
@@ -121,7 +122,7 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 		case round == maxRounds, busy > maxBusy:
 			return s, rpc.Response{}, fmt.Errorf("giving up a tool that needed input %d times over", round)
 		}
-		if !asked && !sleep(ctx, busyWait<<busy) {
+		if !asked && !patience.Sleep(ctx, busyWait<<busy) {
 			return s, rpc.Response{}, ctx.Err()
 		}
 		call = first.Again(append(append(append(first.Params[:len(first.Params)-1:len(first.Params)-1], ','), members...), '}'))
@@ -131,17 +132,6 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 // busyWait is doubled for each wait before a call is sent again that asked
 // nothing.
 const busyWait = 50 * time.Millisecond
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
 
 // codeURLElicitation is the error of a server that wants its user to open
 // addresses before it takes the call.

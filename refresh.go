@@ -179,7 +179,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 		Quoter: c.quoter,
 		Seed:   c.seed,
 		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
-			call := rpc.NewCall("tools/list", rpc.ListParams(cursor, s.meta))
+			call := rpc.NewCall(rpc.MethodListTools, rpc.ListParams(cursor, s.meta))
 			response, err := s.call(ctx, call)
 			return response, call.Generation, err
 		},

@@ -121,3 +121,15 @@ func (l *Limit) Resume() {
 		l.timer.Reset(max(l.left, 0))
 	}
 }
+
+// Sleep waits for d, and reports false if the context ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

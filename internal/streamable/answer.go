@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
@@ -40,7 +41,7 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 	r.adopts = ok
 	if ok {
 		c.known(s)
-		if r.method == methodInitialize {
+		if r.method == rpc.MethodInitialize {
 			r.session = resp.Header.Get(sessionHeader)
 		}
 		if label == "text/event-stream" {
@@ -181,7 +182,7 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		if s.id != "" && !r.renewed && (own || !ok) && tellsLost(m.Error) {
 			// Before it refuses a call unread, a server has nothing to tell.
 			unread := !own && r.heard.Load() == 0
-			if unread || r.method != methodCallTool {
+			if unread || r.method != rpc.MethodCallTool {
 				r.refused = true
 				return false
 			}
@@ -281,7 +282,7 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 				e.free()
 				return c.uncertain(r, fmt.Errorf("%w; giving up resuming it after %d attempts", err, failed+empty))
 			}
-			if !sleep(ctx, min(max(wait, e.retry), maxWait)) {
+			if !patience.Sleep(ctx, min(max(wait, e.retry), maxWait)) {
 				return ctx.Err()
 			}
 			wait = min(2*wait, lastWait)

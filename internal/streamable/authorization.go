@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/patience"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
 const (
@@ -101,7 +102,7 @@ var plainHeaders = []string{"Accept", "Content-Type", "Last-Event-Id"}
 // of a request, too, after which that is not sent again.
 func (c *Conn) askAgain(ctx context.Context, r *request, resp *http.Response) (again bool, err error) {
 	// An Authorizer may take its time, the network connection is not kept for it.
-	if c.buffer(r, resp) && r.method == methodCallTool {
+	if c.buffer(r, resp) && r.method == rpc.MethodCallTool {
 		return false, nil // the server has looked at the call
 	}
 	defer patience.Pause(ctx)()

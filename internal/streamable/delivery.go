@@ -292,7 +292,7 @@ func cut(err error) bool {
 
 // uncertain adds to an error what it may have left behind.
 func (c *Conn) uncertain(r *request, err error) error {
-	if r.method == methodCallTool && r.call.Begun() {
+	if r.method == rpc.MethodCallTool && r.call.Begun() {
 		return fmt.Errorf("%w; the tool may have run", err)
 	}
 	return err

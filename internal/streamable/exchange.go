@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -86,7 +85,7 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 				continue
 			}
 		}
-		if resp.StatusCode < 300 || resp.StatusCode > 399 || r.method == methodCallTool && c.buffer(r, resp) {
+		if resp.StatusCode < 300 || resp.StatusCode > 399 || r.method == rpc.MethodCallTool && c.buffer(r, resp) {
 			return resp, nil
 		}
 		if target, err = c.redirect(target, resp); err == nil && redirects == maxRedirects {
@@ -159,7 +158,7 @@ func (c *Conn) header(method string, s session, r *request) http.Header {
 		return header
 	}
 	set("Mcp-Method", r.method)
-	if r.method == methodCallTool {
+	if r.method == rpc.MethodCallTool {
 		name, _ := raw.String(raw.Member(r.call.Params, "name"))
 		set("Mcp-Name", HeaderValue(name))
 	}
@@ -191,7 +190,7 @@ func HeaderValue(s string) string {
 func (c *Conn) exchange(ctx context.Context, r *request) error {
 	defer c.listen(ctx, r)()
 	s := c.before(r)
-	if s.doubt != nil && r.method != methodPing {
+	if s.doubt != nil && r.method != rpc.MethodPing {
 		var err error
 		if s, err = c.settle(ctx, s); err != nil {
 			return err
@@ -252,16 +251,5 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			return c.failed(r, f)
 		}
 		f.release()
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }

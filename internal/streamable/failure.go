@@ -113,7 +113,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 			}
 		}
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		if r.method == methodInitialize {
+		if r.method == rpc.MethodInitialize {
 			b.WriteString(": it may speak only the older HTTP+SSE transport, which is not supported, or the URL's path is wrong")
 		}
 	}

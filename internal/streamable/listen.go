@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -157,7 +158,7 @@ func (c *Conn) hearOut(ctx context.Context, s session, r *request, opened chan<-
 			return
 		case c.unwanted(s):
 			return
-		case c.tried(s, 1) >= maxListens, !sleep(ctx, min(max(pause, e.retry), maxWait)):
+		case c.tried(s, 1) >= maxListens, !patience.Sleep(ctx, min(max(pause, e.retry), maxWait)):
 			return
 		}
 	}

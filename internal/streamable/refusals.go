@@ -35,7 +35,7 @@ const (
 // classify says what became of an attempt. A nil failure means that there is
 // none.
 func (c *Conn) classify(s session, r *request, f *failure) outcome {
-	tool := r.method == methodCallTool
+	tool := r.method == rpc.MethodCallTool
 	switch {
 	case f == nil && r.refused:
 		return sessionLost
@@ -43,24 +43,24 @@ func (c *Conn) classify(s session, r *request, f *failure) outcome {
 		return answered
 	case s.id != "" && !r.renewed && f.losesSession(tool):
 		return sessionLost
-	case !r.reversioned && r.method != methodDiscover && f.refusesVersion(r):
+	case !r.reversioned && r.method != rpc.MethodDiscover && f.refusesVersion(r):
 		refused := cmp.Or(s.version, r.version)
 		f.version = protocol.Named(f.body, refused)
-		if r.method == methodInitialize { // which may be a guess
+		if r.method == rpc.MethodInitialize { // which may be a guess
 			f.version, _ = protocol.Instead(f.body, refused)
 		}
 		switch {
 		case f.version != "":
 			return versionRefused
-		case r.method == methodInitialize:
+		case r.method == rpc.MethodInitialize:
 			return noVersion
 		}
 		return failed
-	case r.reversioned && r.method == methodInitialize && f.refusesVersion(r):
+	case r.reversioned && r.method == rpc.MethodInitialize && f.refusesVersion(r):
 		return noVersion
-	case f.answer != nil && f.speaksAsServer() && r.method != methodInitialize:
+	case f.answer != nil && f.speaksAsServer() && r.method != rpc.MethodInitialize:
 		return answered
-	case s.id == "" && f.status == http.StatusGone && r.method != methodDiscover && c.hasBegun():
+	case s.id == "" && f.status == http.StatusGone && r.method != rpc.MethodDiscover && c.hasBegun():
 		return gone
 	case s.id != "" && !r.renewed && f.mayLoseSession():
 		return inDoubt
@@ -198,12 +198,12 @@ func (f *failure) refusesVersion(r *request) bool {
 	if f.status != http.StatusBadRequest {
 		return false
 	}
-	if r.method == methodInitialize && !raw.Null(f.message.Error) {
+	if r.method == rpc.MethodInitialize && !raw.Null(f.message.Error) {
 		e := rpc.ParseError(f.message.Error)
 		_, ok := protocol.Refused(&e, r.version)
 		return ok
 	}
-	if r.method == methodCallTool {
+	if r.method == rpc.MethodCallTool {
 		return f.answer == nil && slices.ContainsFunc(refusedVersions, func(start string) bool { return strings.HasPrefix(f.says(), start) })
 	}
 	return !f.meansIt(sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) &&

@@ -47,9 +47,9 @@ func (c *Conn) current() session {
 // one have none yet.
 func (c *Conn) before(r *request) session {
 	switch r.method {
-	case methodDiscover:
+	case rpc.MethodDiscover:
 		return session{version: r.version}
-	case methodInitialize:
+	case rpc.MethodInitialize:
 		return session{}
 	}
 	return c.current()
@@ -61,7 +61,7 @@ func (c *Conn) began(r *request, answer rpc.Response) {
 		return
 	}
 	switch r.method {
-	case methodDiscover:
+	case rpc.MethodDiscover:
 		// That version has no sessions. Gateways, and servers that take any
 		// first request for the start of one, give an id all the same.
 		for version := range raw.Elements(raw.Member(answer.Result, "supportedVersions")) {
@@ -71,7 +71,7 @@ func (c *Conn) began(r *request, answer rpc.Response) {
 				c.mu.Unlock()
 			}
 		}
-	case methodInitialize:
+	case rpc.MethodInitialize:
 		version := protocol.Agreed(answer.Result)
 		c.mu.Lock()
 		c.session = session{id: r.session, version: version}
@@ -142,14 +142,14 @@ func (c *Conn) settle(ctx context.Context, s session) (session, error) {
 func (c *Conn) ping(ctx context.Context) {
 	ctx, cancel := patience.WithTimeout(ctx, pingTime) // it may be refused for want of a login
 	defer cancel()
-	c.do(ctx, &request{method: methodPing, call: rpc.NewCall(methodPing, nil)})
+	c.do(ctx, &request{method: rpc.MethodPing, call: rpc.NewCall(rpc.MethodPing, nil)})
 }
 
 // useVersion takes another version, where a server or a gateway before it
 // refuses the one that was asked for or agreed to.
 func (c *Conn) useVersion(s session, r *request, version string) session {
 	r.reversioned = true
-	if r.method == methodInitialize {
+	if r.method == rpc.MethodInitialize {
 		r.call.Params = bytes.Replace(r.call.Params, quoted(r.version), quoted(version), 1)
 		r.body, r.version = r.call.Request(), version
 		return s
@@ -245,7 +245,7 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	c.mu.Lock()
 	first, second := c.initialize, c.initialized
 	c.mu.Unlock()
-	r := &request{method: methodInitialize, call: rpc.NewCall(methodInitialize, first)}
+	r := &request{method: rpc.MethodInitialize, call: rpc.NewCall(rpc.MethodInitialize, first)}
 	r.version, _ = raw.String(raw.Member(first, "protocolVersion"))
 	if err := c.do(ctx, r); r.noVersion {
 		return session{}, c.refused(err)

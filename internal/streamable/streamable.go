@@ -52,11 +52,7 @@ const (
 )
 
 const (
-	methodDiscover    = "server/discover"
-	methodInitialize  = "initialize"
 	methodInitialized = "notifications/initialized"
-	methodCallTool    = "tools/call"
-	methodPing        = "ping"
 	methodProgress    = "notifications/progress"
 )
 
@@ -134,18 +130,18 @@ var errStopped = errors.New("the connection has ended")
 // error if there will be none.
 func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 	r := &request{method: call.Method, call: call}
-	if r.method == methodDiscover || r.method == methodInitialize {
+	if r.method == rpc.MethodDiscover || r.method == rpc.MethodInitialize {
 		c.mu.Lock()
 		c.values = context.WithoutCancel(ctx)
 		c.mu.Unlock()
 	}
 	switch r.method {
-	case methodDiscover:
+	case rpc.MethodDiscover:
 		var cancel context.CancelFunc
 		ctx, cancel = patience.WithTimeout(ctx, discoverTime)
 		defer cancel()
 		r.version, _ = raw.String(raw.Member(raw.Member(call.Params, "_meta"), sdk.MetaKeyProtocolVersion))
-	case methodInitialize:
+	case rpc.MethodInitialize:
 		r.version, _ = raw.String(raw.Member(call.Params, "protocolVersion"))
 	}
 	if err := c.do(ctx, r); err != nil {
@@ -282,7 +278,7 @@ func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait boo
 		defer c.leave(inner)
 		err := c.tellOnce(ctx, s, inner)
 		<-c.replies
-		if err != nil && asked != methodPing && r != nil {
+		if err != nil && asked != rpc.MethodPing && r != nil {
 			c.mind(ctx, r, fmt.Errorf("the server does not take the answer to its own request %s: %w", c.line(asked), err))
 		}
 	}()
