@@ -79,20 +79,20 @@ func TestConnectAll(t *testing.T) {
 		server.Name = name
 		return server
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-	defer cancel()
+	hangs := stdioServer(t, "silent")
+	hangs.StartTimeout = 300 * time.Millisecond
 	start := time.Now()
-	all := mcp.ConnectAll(ctx,
+	all := mcp.ConnectAll(t.Context(),
 		named("good1", stdioServer(t, "plain")),
 		named("missing", mcp.Server{Command: "no-such-program"}),
-		named("hangs", stdioServer(t, "silent")),
+		named("hangs", hangs),
 		named("page", mcp.Server{URL: page.URL}),
 		named("good2", stdioServer(t, "noisy")),
 		named("good1", stdioServer(t, "plain")),
 		named("exits", stdioServer(t, "exits")),
 		named("bad_name", stdioServer(t, "plain")),
 	)
-	assert.Less(t, time.Since(start), 3600*time.Millisecond, "as long as the context lets the slowest take")
+	assert.Less(t, time.Since(start), 600*time.Millisecond+slack, "as long as the slowest may take, where the others may take a minute")
 	defer all.Close()
 
 	require.Len(t, all.All(), 2)
@@ -412,7 +412,7 @@ func TestRefreshesAreShared(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	wg.Go(func() { assert.NoError(t, c.RefreshTools(context.Background())) })
-	require.Eventually(t, func() bool { return tell("") == "2" }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return tell("") == "2" }, slack, time.Millisecond)
 
 	// Who joins may leave: the listing goes on for the others.
 	impatient, cancel := context.WithCancel(t.Context())
@@ -581,7 +581,7 @@ func TestRealThirtyServers(t *testing.T) {
 	connections := mcp.ConnectAll(ctx, all...)
 	took := time.Since(start)
 	defer connections.Close()
-	assert.Less(t, took, limit+time.Second)
+	assert.Less(t, took, limit+slack)
 	tools := connections.Tools()
 	t.Logf("%d servers and %d tools in %v", len(connections.All()), len(tools), took.Round(time.Millisecond))
 	require.Len(t, connections.All(), good, "%v", connections.Err())

@@ -95,12 +95,12 @@ func TestHTTP2Close(t *testing.T) {
 				var calls sync.WaitGroup
 				if !stateful {
 					calls.Go(func() { call(t, c, `{}`) })
-					require.Eventually(t, func() bool { return h.seen("tools/call") == i+1 }, 10*time.Second, time.Millisecond)
+					require.Eventually(t, func() bool { return h.seen("tools/call") == i+1 }, slack, time.Millisecond)
 				}
 				require.NoError(t, c.Close())
 				calls.Wait()
 			}
-			assert.Eventually(t, func() bool { return open.Load() == 0 }, 10*time.Second, time.Millisecond, "the server sees them closed")
+			assert.Eventually(t, func() bool { return open.Load() == 0 }, slack, time.Millisecond, "the server sees them closed")
 		})
 	}
 }
@@ -147,7 +147,7 @@ func TestHTTPTransportThatWaits(t *testing.T) {
 	}()
 	select {
 	case <-closed:
-	case <-time.After(10 * time.Second):
+	case <-time.After(slack):
 		t.Error("Close waits for the transport")
 	}
 	close(release)

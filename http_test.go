@@ -17,7 +17,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -213,7 +212,7 @@ func works(t testing.TB, c *mcp.Connection) {
 func refuses(t testing.TB, server mcp.Server) error {
 	t.Helper()
 	mcptest.NoLeaks(t)
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*slack)
 	defer cancel()
 	c, err := mcp.Connect(ctx, server)
 	if !assert.Error(t, err) {

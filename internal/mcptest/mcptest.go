@@ -262,7 +262,7 @@ func NoLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		defer checked.Delete(t.Name())
 		var left string
-		for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			left = ""
 			if n := runtime.NumGoroutine(); n > goroutines {
 				stacks := make([]byte, 1<<20)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/lines"
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -137,11 +138,10 @@ func (o *output) partial(line []byte) bool {
 		o.unread.Write(line[:min(len(line), tailSize)])
 		o.kept = len(line)
 	}
-	last := bytes.TrimRight(line, rpc.Space)
-	if len(last) == 0 || last[len(last)-1] != '}' && last[len(last)-1] != ']' {
+	b := &o.unfinished
+	if last := b.end(line); last != '}' && last != ']' {
 		return false
 	}
-	b := &o.unfinished
 	if b.add(line); b.depth != 0 || b.text {
 		return false
 	}
@@ -171,6 +171,30 @@ type balance struct {
 	text  bool // within a string
 	other bool // there are characters that JSON has in strings alone
 	spent int  // see partial
+	seen  int  // see end
+	last  byte // see end
+}
+
+// end returns the last byte of a text that was longer since, but for
+// [rpc.Space], and 0 where the text ends within a character. It does not look
+// at what it has seen: there may be nothing but space, and much of it.
+func (b *balance) end(text []byte) byte {
+	whole := len(text)
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				whole -= n
+			}
+			break
+		}
+	}
+	if fresh := bytes.TrimRight(text[min(b.seen, whole):whole], rpc.Space); len(fresh) > 0 {
+		b.last = fresh[len(fresh)-1]
+	}
+	if b.seen = whole; whole < len(text) {
+		return 0
+	}
+	return b.last
 }
 
 // add goes on with a text that was longer since.

@@ -101,3 +101,50 @@ func TestBalance(t *testing.T) {
 	b.add(text)
 	assert.Equal(t, balance{at: len(text)}, b)
 }
+
+// A message is found behind and before any space, without a line end.
+func TestEndlessSpace(t *testing.T) {
+	for name, space := range map[string]string{"spaces": " ", "line ends": "\r", "zeros": "\x00", "separators": "\u2028"} {
+		r, w, err := os.Pipe()
+		require.NoError(t, err)
+		go func() { // ends with the reader, which reads to the end
+			defer w.Close()
+			part := strings.Repeat(space, 500)
+			for range 1 << 10 {
+				io.WriteString(w, part)
+			}
+			io.WriteString(w, `{"jsonrpc":"2.0","id":1,"result":{"x":7}}`+space)
+		}()
+		call := rpc.NewCall("x", nil)
+		pending := &rpc.Pending{}
+		pending.Expect(call)
+		c := &Conn{Config: Config{Process: make(sleeper), Stdout: r, Limit: 64 << 20, Pending: pending}, replies: make(chan []byte, queued)}
+		c.receive()
+		r.Close()
+		_, _, ok := call.Outcome()
+		assert.True(t, ok, "the answer was lost: %s", name)
+	}
+}
+
+// The end of a text that comes in parts is that of the whole, wherever it is cut.
+func TestEndOfAText(t *testing.T) {
+	for text, want := range map[string]byte{
+		"": 0, " \r\x00": 0, "a} \u2028": '}', "\u2028\u2028": 0, "}\u2028ü": "ü"[1], "x\u0085 ": 'x', "}\xff": 0xff, "\x80\x80\x80\x80": 0x80,
+	} {
+		for size := 1; size <= max(len(text), 1); size++ {
+			var b balance
+			got := b.end(nil)
+			for end := size; end < len(text)+size; end += size {
+				got = b.end([]byte(text)[:min(end, len(text))])
+			}
+			assert.Equal(t, want, got, "%q in parts of %d", text, size)
+		}
+	}
+	// What was seen is not looked at again: that takes a quarter of an hour where
+	// a server writes 64 MiB of spaces.
+	text := []byte("     ")
+	var b balance
+	assert.Zero(t, b.end(text[:4]))
+	text[3] = '}'
+	assert.Zero(t, b.end(text))
+}
