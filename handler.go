@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -50,7 +52,11 @@ func (h handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRes
 		return ToolResult{}, h.failed(err)
 	}
 	defer response.Release()
-	if response.Error != nil && rpc.ParseError(response.Error).Code == codeURLElicitation {
+	var code int64
+	if response.Error != nil {
+		code = rpc.ParseError(response.Error).Code
+	}
+	if code == sdk.CodeURLElicitationRequired { // before it takes the call
 		told, err := h.openURLs(ctx, response.Error)
 		if err != nil {
 			return ToolResult{}, h.failed(fmt.Errorf("asking the user: %w", h.c.quoter.Error(err, maxFault)))
@@ -59,7 +65,8 @@ func (h handler) handle(ctx context.Context, arguments json.RawMessage) (ToolRes
 			return toolResult(result.Refuse(limits, told)).after(s.answer(), limits.MaxOutput), nil
 		}
 	}
-	if response.Error != nil && h.params != nil && rpc.ParseError(response.Error).Code == codeHeaderMismatch {
+	// A server that expects other arguments in the headers of a call has not read it.
+	if h.params != nil && code == sdk.CodeHeaderMismatch {
 		if now := h.listedAnew(ctx); now != nil {
 			return now(context.WithValue(ctx, againKey{}, true), arguments)
 		}
@@ -132,14 +139,6 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 // busyWait is doubled for each wait before a call is sent again that asked
 // nothing.
 const busyWait = 50 * time.Millisecond
-
-// codeURLElicitation is the error of a server that wants its user to open
-// addresses before it takes the call.
-const codeURLElicitation = -32042
-
-// codeHeaderMismatch is the error of a server of protocol 2026-07-28 that
-// expects other arguments in the headers of a call. It has not read the call.
-const codeHeaderMismatch = -32020
 
 type againKey struct{} // of the context of a call that is sent again
 

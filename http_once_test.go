@@ -4,6 +4,7 @@ package mcp_test
 // sent again, and nobody says that it was not sent.
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -214,4 +215,92 @@ func TestHTTPToolsRunOnceWithAnAuthorizer(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "[error] the customer is not logged in (code -32000)", result.Content)
 	assert.Equal(t, 1, h.seen("tools/call"))
+}
+
+// A tool has run, and then something answers with any status and any body. It
+// has run once, unless the server has said that it never looked at the call, and
+// an error does not pretend that nothing can have happened.
+func TestHTTPToolsRunOnceWhateverComes(t *testing.T) {
+	const (
+		event  = "text/event-stream"
+		failed = `"error":{"code":-32000,"message":"customer 7 not found"}`
+		result = "[error] customer 7 not found (code -32000)"
+	)
+	page := strings.Repeat("<p>not here</p>\n", 10_000) // more than is kept of it
+	bodies := []struct {
+		name, contentType, body string
+		want                    string // content, if it is the answer
+		wrapped                 bool   // the answer is in it, in a form that is not read
+	}{
+		{"none", "", "", "", false},
+		{"words", "text/plain", "customer 7 not found", "", false},
+		{"words in JSON", "application/json", `{"detail":"no session for this customer"}`, "", false},
+		{"page", "text/html", "<html>" + page, "", false},
+		{"another's answer", "application/json", `{"jsonrpc":"2.0","id":99,"result":{}}`, "", false},
+		{"no id", "application/json", `{"jsonrpc":"2.0","id":null,` + failed + `}`, "", false},
+		{"batch without an id", "application/json", `[{"jsonrpc":"2.0","id":null,` + failed + `}]`, "", false},
+		{"event without an id", event, `data: {"jsonrpc":"2.0","id":null,` + failed + "}\n\n", "", false},
+		{"stream of nothing", event, ": hi\n\n", "", false},
+		{"the id", "application/json", `{"jsonrpc":"2.0","id":$ID,` + failed + `}`, result, false},
+		{"the id as a text", "application/json", `{"jsonrpc":"2.0","id":"$ID",` + failed + `}`, result, false},
+		{"the id as a fraction", "application/json", `{"jsonrpc":"2.0","id":$ID.0,` + failed + `}`, result, false},
+		{"the id with an exponent", "text/plain", `{"jsonrpc":"2.0","id":$IDe0,` + failed + `}`, result, false},
+		{"batch", "application/json", `[{"jsonrpc":"2.0","id":98,"result":{}},{"jsonrpc":"2.0","id":$ID,` + failed + `}]`, result, false},
+		{"event", event, "event: message\r\ndata: {\"jsonrpc\":\"2.0\",\r\ndata: \"id\":$ID," + failed + "}\r\n\r\n", result, false},
+		{"event of another type", "text/html", "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":$ID," + failed + "}\n\n", result, false},
+		{"end of a page", "text/html", "<html>" + page + `<script>{"jsonrpc":"2.0","id":$ID,` + failed + `}</script>`, result, false},
+		{"end of a stream", event, strings.Repeat(": "+page[:1000]+"\n", 100) + `data: {"jsonrpc":"2.0","id":$ID,` + failed + "}\n\n", result, false},
+		{"escaped in a page", "text/html", `<pre>{&quot;jsonrpc&quot;:&quot;2.0&quot;,&quot;id&quot;:$ID}</pre>`, "", true},
+		{"escaped in a URL", "text/plain", `error=%7B%22jsonrpc%22%3A%222.0%22%2C%22id%22%3A$ID%7D`, "", true},
+		{"escaped in a text", "application/json", `{"message":"{\"jsonrpc\":\"2.0\",\"id\":$ID,\"error\":{\"message\":\"no\"}}"}`, "", true},
+		{"names in capitals", "application/json", `{"JsonRpc":"2.0","Id":$ID,"Error":{"Message":"no"}}`, "", true},
+		{"within an event", event, `data: {"error":"{\"jsonrpc\":\"2.0\",\"id\":$ID}"}` + "\n\n", "", true},
+	}
+	for _, status := range []int{200, 202, 302, 307, 400, 401, 403, 404, 409, 410, 422, 500, 502, 503, 504, 520} {
+		for _, stateful := range []bool{true, false} {
+			t.Run(fmt.Sprint(status, " ", stateful), func(t *testing.T) {
+				h := newWeb(t)
+				h.stateful = stateful
+				var c *mcp.Connection
+				for _, test := range bodies {
+					if c == nil || c.Err() != nil {
+						c = connect(t, h.server())
+					}
+					h.now("tools/call", func(a *asking) {
+						a.w.Header().Set("Location", "/elsewhere?"+strings.Repeat("x", h.seen("tools/call")%2))
+						a.status(status, test.contentType, strings.ReplaceAll(test.body, "$ID", string(a.ID)))
+					})
+					before := h.seen("tools/call")
+					got, err := call(t, c, `{}`)
+					ran := h.seen("tools/call") - before
+					switch {
+					case test.want != "":
+						if assert.NoError(t, err, test.name) {
+							assert.Equal(t, test.want, got.Content, test.name)
+						}
+						assert.Equal(t, 1, ran, test.name)
+						continue
+					case status < 300 && err == nil:
+						assert.Contains(t, test.body, `"id":null`) // it can only be this call's
+					default:
+						assert.ErrorContains(t, err, "; the tool may have run", test.name)
+						assert.NotErrorIs(t, err, mcp.ErrNotSent, test.name)
+					}
+					switch {
+					case status == http.StatusNotFound && stateful && !test.wrapped:
+						assert.Equal(t, 2, ran, test.name) // as the specification says
+					case status == http.StatusTemporaryRedirect && !test.wrapped:
+						assert.Equal(t, 6, ran, test.name)
+					default:
+						assert.Equal(t, 1, ran, test.name)
+					}
+					h.now("tools/call", nil)
+				}
+				if c.Err() == nil {
+					h.now("tools/call", nil)
+					works(t, c)
+				}
+			})
+		}
+	}
 }

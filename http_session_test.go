@@ -255,7 +255,7 @@ func TestHTTPSessionLost(t *testing.T) {
 		c := connect(t, h.server())
 		h.now("tools/call", func(a *asking) { a.status(404, "text/plain", "session not found") })
 		_, err := call(t, c, `{}`)
-		assert.EqualError(t, err, `mcp server "test": calling tool "echo": the server answered 404 Not Found: session not found`)
+		assert.EqualError(t, err, `mcp server "test": calling tool "echo": the server answered 404 Not Found: session not found; the tool may have run`)
 		assert.NotErrorIs(t, err, mcp.ErrNotSent)
 		assert.Equal(t, 2, h.seen("tools/call"))
 		assert.Equal(t, 2, h.seen("initialize"))
@@ -936,7 +936,7 @@ func TestHTTPLimits(t *testing.T) {
 			a.w.Header().Set("Content-Encoding", "gzip")
 			a.w.WriteHeader(500)
 			bomb(a.w)
-		}, "the server answered 500 Internal Server Error: " + block[:512] + "…"},
+		}, "the server answered 500 Internal Server Error: " + block[:512] + "…; the tool may have run"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := newWeb(t)

@@ -165,7 +165,7 @@ func (in *Input) Respond(answers [][]byte) []byte {
 }
 
 // URLs returns the questions of an error that wants its user to open addresses
-// before the call (code -32042), ten at most.
+// before the call, ten at most.
 func URLs(object []byte) (questions []Question) {
 	const most = 10
 	for params := range raw.Elements(raw.Member(raw.Member(object, "data"), "elicitations")) {

@@ -8,15 +8,12 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
-
-// codeURLElicitation is the error of a server that wants its user to open URLs
-// before it goes on.
-const codeURLElicitation = -32042
 
 // Refuse returns the result of a call that has no other.
 func Refuse(limits Limits, content string) Result {
@@ -29,7 +26,7 @@ func Refuse(limits Limits, content string) Result {
 func Refusal(object []byte) string {
 	e := rpc.ParseError(object)
 	var lines []string
-	if e.Code == codeURLElicitation {
+	if e.Code == sdk.CodeURLElicitationRequired {
 		for elicitation := range raw.Elements(raw.Member(e.Data, "elicitations")) {
 			if line := question(elicitation); line != "" {
 				lines = append(lines, line)

@@ -57,68 +57,35 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 	if !promised && size > int64(c.Limit) {
 		size = -1
 	}
-	t, err := c.buffers.readAll(resp.Body, size, c.Limit, func(f form) bool { return f == formJSON || promised && f == formOther })
-	switch {
-	case err != nil && (ok || ctx.Err() != nil):
-		resp.Body.Close()
-		return nil, c.uncertain(r, c.clean(err))
-	case err != nil:
-		resp.Body.Close()
-		f := newFailure(resp, t.data)
-		f.find(r.id, t.data)
-		f.partial = f.answer == nil // it may be in what was not read
-		return f, nil
-	case t.form == formEvents:
+	done := func() bool { return false }
+	t, err := c.buffers.readAll(resp.Body, size, c.Limit, func(f form) bool {
+		if f == formOther && !promised {
+			done = hurry(resp)
+		}
+		return f != formEvents
+	})
+	done()
+	if t.form == formEvents {
 		resp.Body = &rejoined{Reader: io.MultiReader(bytes.NewReader(t.data), resp.Body), Closer: resp.Body}
 		if ok {
 			return nil, c.readStream(ctx, s, r, resp)
 		}
 		return c.readRefusal(s, r, resp), nil
-	case t.form == formJSON || promised:
-		resp.Body.Close()
-		if ok {
-			return c.readJSON(s, r, resp, t), nil
-		}
-		f := newFailure(resp, t.data)
-		f.free = t.release
-		f.find(r.id, t.data)
-		return f, nil
-	}
-	f := newFailure(resp, readText(t.data, resp))
-	f.find(r.id, f.body)
-	// Nor can be said what is in a body that is not read: compressed, or UTF-16.
-	f.partial = f.answer == nil && (f.partial || resp.Header.Get("Content-Encoding") != "" || bytes.IndexByte(f.body, 0) >= 0)
-	return f, nil
-}
-
-// A rejoined is a body of which the start has been read.
-type rejoined struct {
-	io.Reader
-	io.Closer
-}
-
-// readText reads on what is not an answer, and closes the body. Some never end.
-func readText(start []byte, resp *http.Response) []byte {
-	timer := time.AfterFunc(failureTime, func() { resp.Body.Close() })
-	defer timer.Stop()
-	defer resp.Body.Close()
-	body := bytes.NewBuffer(start)
-	io.Copy(body, io.LimitReader(resp.Body, int64(max(0, maxRead-len(start)))))
-	return body.Bytes()
-}
-
-// buffer reads a refusal and closes its network connection; the body can be read
-// again. It reports whether the request's answer is in it.
-func (c *Conn) buffer(r *request, resp *http.Response) (answers bool) {
-	t, err := c.buffers.readAll(resp.Body, -1, c.Limit, func(f form) bool { return f == formJSON })
-	if err == nil && t.form != formJSON {
-		t.data = readText(t.data, resp)
 	}
 	resp.Body.Close()
-	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(t.data)), int64(len(t.data))
-	var f failure
+	isAnswer := t.form == formJSON || promised
+	switch {
+	case err != nil && (ctx.Err() != nil || ok && (isAnswer || t.form == formUnclear)):
+		return nil, c.uncertain(r, c.clean(err))
+	case ok && isAnswer:
+		return c.readJSON(s, r, resp, t), nil
+	}
+	f := newFailure(resp, t.data)
+	f.free = t.release
 	f.find(r.id, t.data)
-	return f.answer != nil || f.partial
+	// It may be in what was not read, or in what cannot be: compressed, or UTF-16.
+	f.partial = f.answer == nil && (f.partial || err != nil || resp.Header.Get("Content-Encoding") != "" || bytes.IndexByte(f.body, 0) >= 0)
+	return f, nil
 }
 
 func mediaType(resp *http.Response) string {
@@ -316,7 +283,8 @@ func (c *Conn) readRefusal(s session, r *request, resp *http.Response) *failure 
 	resp.Body.Close()
 	e.free()
 	f := newFailure(resp, start)
-	f.partial = err != nil && !errors.Is(err, io.EOF) || r.heard.Load() > heard
+	f.find(r.id, start)
+	f.partial = f.partial || err != nil && !errors.Is(err, io.EOF) || r.heard.Load() > heard || len(start) == maxRead
 	return f
 }
 
@@ -390,7 +358,7 @@ func (c *Conn) resume(ctx context.Context, s session, r *request, last string) (
 	if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
 		return resp, false, nil
 	}
-	f := newFailure(resp, readText(nil, resp))
+	f := newFailure(resp, readText(resp))
 	return nil, f.status < 500 && f.status != http.StatusTooManyRequests, fmt.Errorf("resuming the stream: %w", c.failed(r, f))
 }
 

@@ -1,12 +1,10 @@
 package streamable
 
-// This file reads event streams and lends the buffers that answers are read
-// into.
+// This file reads event streams.
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -15,126 +13,6 @@ import (
 	"github.com/seed94b59a13/mcp/internal/lines"
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
-
-const (
-	smallBuffer = lines.Small
-	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
-)
-
-var errTooLong = errors.New("the server's answer is longer than allowed")
-
-// tooLong says what was allowed.
-func tooLong(limit int) error { return fmt.Errorf("%w: %d bytes", errTooLong, limit) }
-
-// buffers are those of a connection that no answer needs at the moment.
-type buffers struct{ lines.Pool }
-
-// A form is what a body is, by its first characters.
-type form int
-
-const (
-	formUnclear form = iota // nothing but space yet
-	formJSON
-	formEvents
-	formOther
-)
-
-// formOf looks at the start of a body behind its white space.
-func formOf(start []byte) form {
-	switch {
-	case len(start) == 0:
-		return formUnclear
-	case start[0] == '{', start[0] == '[':
-		return formJSON
-	case start[0] == ':':
-		return formEvents
-	}
-	for _, field := range []string{"data:", "event:", "id:", "retry:"} {
-		switch n := min(len(start), len(field)); {
-		case string(start[:n]) != field[:n]:
-		case n == len(field):
-			return formEvents
-		default:
-			return formUnclear
-		}
-	}
-	return formOther
-}
-
-// A text is a body that was read, or its start. release gives its buffer back,
-// unless the text owns it.
-type text struct {
-	data    []byte
-	form    form
-	owned   bool
-	release func()
-}
-
-func noRelease() {}
-
-// readAll reads a body of the size that it claims, or of any if that is
-// negative. A form that is not wanted ends it. Of a body that cannot be read to
-// its end, and of such a form, the start is returned.
-func (b *buffers) readAll(body io.Reader, size int64, limit int, wants func(form) bool) (t text, err error) {
-	t.release = noRelease
-	if size > int64(limit) {
-		return t, tooLong(limit)
-	}
-	var (
-		room   = int(max(size, 0)) + 1 // to see the end
-		own    = size >= 0 && size < lendSize
-		buf    []byte
-		n      int
-		looked int // how much of it is only space
-	)
-	if own {
-		buf = make([]byte, room)
-	} else {
-		buf = b.Get(room)
-	}
-	start := func() []byte {
-		defer b.Put(buf)
-		return bytes.Clone(buf[:min(n, maxRead)])
-	}
-	for {
-		m, err := body.Read(buf[n:])
-		n += m
-		if t.form == formUnclear {
-			for looked < n && strings.IndexByte(" \t\r\n\x00\xef\xbb\xbf", buf[looked]) >= 0 {
-				looked++
-			}
-			t.form = formOf(buf[looked:n])
-			if t.form != formUnclear && !wants(t.form) {
-				t.data = start()
-				return t, nil
-			}
-		}
-		switch {
-		case n > limit:
-			t.data = start()
-			return t, tooLong(limit)
-		case errors.Is(err, io.EOF):
-			switch {
-			case own:
-				t.data, t.owned = buf[:n], true
-			case n < lendSize:
-				t.data, t.owned = bytes.Clone(buf[:n]), true
-				b.Put(buf)
-			default:
-				t.data, t.release = buf[:n], func() { b.Put(buf) }
-			}
-			return t, nil
-		case err != nil:
-			t.data = start()
-			return t, fmt.Errorf("reading the answer: %w", err)
-		case n == len(buf):
-			larger := b.Get(min(2*len(buf), limit+1))
-			copy(larger, buf)
-			b.Put(buf)
-			buf, own = larger, false
-		}
-	}
-}
 
 // events reads an event stream: comments, any of the three line ends, data on
 // several lines, a byte-order mark and a last event without its blank line are

@@ -246,9 +246,11 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 		case inDoubt:
 			// This call may have run, so it fails. The next one asks first.
 			c.suspect(s, false)
+			return c.uncertain(r, c.failed(r, f))
+		case unread:
 			return c.failed(r, f)
 		case failed:
-			return c.failed(r, f)
+			return c.uncertain(r, c.failed(r, f))
 		}
 		f.release()
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -18,8 +17,6 @@ const (
 	maxKept  = 64 << 10         // bytes of a body that is not an answer
 	maxRead  = maxKept + 16<<10 // since what is masked and cleaned away makes it less
 	maxShown = 512              // bytes of it in an error text
-	// failureTime bounds reading such a body: some never end.
-	failureTime = time.Second
 )
 
 // A failure is an HTTP answer that does not answer the call, or with the status
@@ -47,22 +44,38 @@ func newFailure(resp *http.Response, body []byte) *failure {
 	return f
 }
 
-// find looks for the answer to the call with the id in a body that was read to
-// its end. What names JSON-RPC without being a message may be the answer in some
-// wrapping, and what a server tells besides it tells once the tool has begun.
+// find looks for the answer to the call with the id in a body. What names
+// JSON-RPC without being a message may be the answer in some wrapping, and what a
+// server tells besides it tells once the tool has begun.
 func (f *failure) find(id int64, body []byte) {
 	broken := false
 	for m, skipped := range rpc.Messages(body) {
-		if skipped != nil {
+		switch {
+		case skipped != nil:
 			got, ok := rpc.FindID(skipped, skipped)
-			broken = broken || ok && got == id || !ok && bytes.Contains(skipped, []byte(`"jsonrpc`))
-		} else if m.Method != "" {
+			broken = broken || ok && got == id || !ok && namesJSONRPC(skipped)
+		case m.Method != "":
 			broken = true
-		} else if got, ok := raw.Whole(m.ID); ok && got == id {
-			f.answer = &m
+		default:
+			if got, ok := raw.Whole(m.ID); ok && got == id {
+				f.answer = &rpc.Message{}
+				*f.answer = m
+			}
 		}
 	}
 	f.partial = broken && f.answer == nil
+}
+
+// namesJSONRPC reports whether a text names the protocol, as all of its messages
+// do, also in a spelling or an encoding that is not read.
+func namesJSONRPC(text []byte) bool {
+	const name = "jsonrpc"
+	for i := range text[:max(0, len(text)-len(name)+1)] {
+		if text[i]|0x20 == name[0] && bytes.EqualFold(text[i:i+len(name)], []byte(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (f *failure) release() {

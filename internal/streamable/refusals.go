@@ -29,6 +29,7 @@ const (
 	noVersion                     // it speaks no version that we do
 	gone                          // the server will not speak with this client again
 	inDoubt                       // failed; it may be that the session is lost
+	unread                        // failed for what the head says; nothing is claimed about the call
 	failed
 )
 
@@ -55,7 +56,7 @@ func (c *Conn) classify(s session, r *request, f *failure) outcome {
 		case r.method == rpc.MethodInitialize:
 			return noVersion
 		}
-		return failed
+		return unread
 	case r.reversioned && r.method == rpc.MethodInitialize && f.refusesVersion(r):
 		return noVersion
 	case f.answer != nil && f.speaksAsServer() && r.method != rpc.MethodInitialize:
@@ -64,8 +65,26 @@ func (c *Conn) classify(s session, r *request, f *failure) outcome {
 		return gone
 	case s.id != "" && !r.renewed && f.mayLoseSession():
 		return inDoubt
+	case f.refusesHead():
+		return unread
 	}
 	return failed
+}
+
+// refusesHead reports whether the status is one that is given for the head of a
+// request, or for who sends it, before anything looks at the body (RFC 9110,
+// section 15.5; RFC 6585). A 401 without the challenge that it must have may be a
+// tool's own, and so may a 403.
+func (f *failure) refusesHead() bool {
+	switch f.status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return f.resp.Header.Get("WWW-Authenticate") != ""
+	case http.StatusMethodNotAllowed, http.StatusNotAcceptable, http.StatusProxyAuthRequired, http.StatusLengthRequired,
+		http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusExpectationFailed,
+		http.StatusUpgradeRequired, http.StatusTooManyRequests, http.StatusRequestHeaderFieldsTooLarge:
+		return true
+	}
+	return false
 }
 
 // speaksAsServer reports whether the status is one that an MCP server itself

@@ -332,7 +332,7 @@ func (c *Conn) tellOnce(ctx context.Context, s session, r *request) error {
 		return err
 	}
 	if resp.StatusCode >= 400 {
-		return c.failed(r, newFailure(resp, readText(nil, resp)))
+		return c.failed(r, newFailure(resp, readText(resp)))
 	}
 	c.drain(resp, nil, r)
 	return nil
