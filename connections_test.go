@@ -567,21 +567,23 @@ func TestRealThirtyServers(t *testing.T) {
 		reasons[refuse] = "no database"
 		if i < 3 {
 			add(html, mcp.Server{URL: page.URL})
-			add(fmt.Sprintf("hang-%d", i), stdioServer(t, "silent"))
+			hangs := stdioServer(t, "silent")
+			hangs.StartTimeout = time.Second
+			add(fmt.Sprintf("hang-%d", i), hangs)
 			reasons[html] = "text/html"
 			reasons[fmt.Sprintf("hang-%d", i)] = "context deadline exceeded"
 		}
 	}
 	require.GreaterOrEqual(t, len(all), 30)
 
-	const limit = 45 * time.Second
+	const limit = 2 * time.Minute // which no good server needs on the busiest machine
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	start := time.Now()
 	connections := mcp.ConnectAll(ctx, all...)
 	took := time.Since(start)
 	defer connections.Close()
-	assert.Less(t, took, limit+slack)
+	assert.Less(t, took, limit)
 	tools := connections.Tools()
 	t.Logf("%d servers and %d tools in %v", len(connections.All()), len(tools), took.Round(time.Millisecond))
 	require.Len(t, connections.All(), good, "%v", connections.Err())

@@ -35,8 +35,10 @@ const (
 	// stopDrainTime is the same where nobody waits for the output any more.
 	stopDrainTime = 50 * time.Millisecond
 	// killTime is how long a killed process may take to be gone, and
-	// abortKillTime the same for a server that never started properly.
-	killTime      = 2 * time.Second
+	// abortKillTime the same for a server that never started properly. It is
+	// longer than [Process.Wait] takes for thousands of processes on a busy
+	// machine.
+	killTime      = 7 * time.Second
 	abortKillTime = 100 * time.Millisecond
 	// maxTerminate bounds the wait between the signal to terminate and the
 	// kill.
@@ -449,7 +451,7 @@ func (c *Conn) Stop() {
 	c.halt()
 	// A process that even a kill does not end, as in a dead file system, is
 	// not waited for.
-	waitUnless(c.aborting, c.released, drainTime+killTime, abortKillTime)
+	waitUnless(c.aborting, c.released, killTime, abortKillTime)
 }
 
 // Abort ends a server that did not start properly: it is asked to terminate at
@@ -460,7 +462,7 @@ func (c *Conn) Abort() {
 	c.Stop()
 }
 
-// halt ends the process and returns when it is gone.
+// halt ends the process, and returns when it is gone or killed.
 func (c *Conn) halt() {
 	c.stop.Do(func() {
 		// A server to abort is told before its input ends: one that is about to
@@ -493,7 +495,6 @@ func (c *Conn) halt() {
 			return
 		}
 		c.Process.Kill()
-		waitUnless(c.aborting, c.exited, killTime, abortKillTime)
 	})
 }
 
