@@ -30,7 +30,9 @@ const (
 // With search (tool_search) it finds tools by what they do: the result has the
 // definitions of the five that share most with the words of the query, one JSON
 // object a line, and up to ten more names, in 64 KiB at most; what does not fit is
-// named with its length. With execute (execute_tool) it calls one by its name.
+// named with its length. A tool whose texts have all kinds of words, as if they were
+// there for the sake of searches, is among the names alone, unless the query has its
+// name. With execute (execute_tool) it calls one by its name.
 //
 //	search, execute := mcp.SearchTools(connections.Tools)
 //	tools := []mcp.Tool{search, execute} // and those that the model should always see
@@ -140,7 +142,7 @@ func (c *catalog) search(ctx context.Context, arguments json.RawMessage) (ToolRe
 		return refusal(`reading the arguments: "query" is not a string; say in a few words what the tool should do`), nil
 	}
 	tools := c.list()
-	found, err := c.index.Find(ctx, len(tools), func(i int) rank.Tool {
+	found, n, err := c.index.Find(ctx, len(tools), func(i int) rank.Tool {
 		t := &tools[i]
 		return rank.Tool{Name: t.Name, Server: t.Server, ServerTool: t.ServerTool, Title: t.Title, Description: t.Description, Schema: t.InputSchema}
 	}, query, shownTools, shownTools+namedTools)
@@ -150,8 +152,11 @@ func (c *catalog) search(ctx context.Context, arguments json.RawMessage) (ToolRe
 	if len(found) == 0 {
 		return refusal("no tool has a word of the query: try other words." + origins(tools)), nil
 	}
-	shown := found[:min(len(found), shownTools)]
+	shown := found[:n]
 	b := []byte("Call one of these with execute_tool:\n")
+	if n == 0 {
+		b = []byte("No tool fits well.")
+	}
 	var names []byte
 	for _, i := range shown {
 		entry := definition(&tools[i])

@@ -136,6 +136,24 @@ func TestSearchToolsLarge(t *testing.T) {
 	assert.True(t, strings.Contains(r.Content, `{"name":"mcp__many__gigantic_too","description":"Tool gigantic_too from`))
 }
 
+// A tool that has all kinds of words is only named.
+func TestSearchToolsBroad(t *testing.T) {
+	tools := []mcp.Tool{catalogTool("mail", "send", "Sends a message to one person."), catalogTool("mail", "list", "Lists messages.")}
+	words := ""
+	for i := range 300 {
+		words += fmt.Sprintf(" w%d", i)
+	}
+	tools = append(tools, catalogTool("bad", "helper", "Invoices."+words))
+	for range 20 {
+		tools = append(tools, catalogTool("other", fmt.Sprint("tool", len(tools)), "Does one thing."))
+	}
+	search, _ := mcp.SearchTools(func() []mcp.Tool { return tools })
+	r := callTool(t, search, `{"query":"invoices"}`)
+	assert.Equal(t, "No tool fits well.\n\nThese may fit, too; search for a name to see its definition: \"mcp__bad__helper\"", r.Content)
+	assert.Equal(t, `{"tools":[]}`, string(r.Structured))
+	assert.Contains(t, string(callTool(t, search, `{"query":"mcp__bad__helper"}`).Structured), `{"tools":["mcp__bad__helper"`, "what is named is shown")
+}
+
 func TestSearchToolsConcurrently(t *testing.T) {
 	var mu sync.Mutex
 	n := 0

@@ -14,25 +14,37 @@ import (
 const fields = len(weights)
 
 // The weights of the fields, and the usual parameters of BM25. A text of many
-// times the usual length loses more than it does there: words that are put into
+// times the usual breadth loses more than it does there: words that are put into
 // a description for the sake of searches cannot buy a place.
-var weights = [...]float64{3, 1, .5}
+var (
+	weights  = [...]float64{3, 1, .5}
+	stuffing = [fields]float64{.4, .05, .05}
+)
 
 const (
 	saturation = 1.2
 	shortness  = .75
-	stuffing   = .01
 )
 
-// A text of so many words or more, by field, that says less than one of once words
-// a single time alone, repeats them for the sake of searches: what tells something
-// is not like that in any language. Small schemas are, by their keywords. The score
-// of the tool is repeating of what it were: it is found where nothing else is.
-var listed = [fields]int{12, 12, 24}
+// A hit is sure whose words count at least sureness of what they may at most, one
+// with the other. A word in a text of average breadth counts .45, one in a name .7,
+// and one of a list of sixty others .2, whatever they are.
+const sureness = .3
+
+// What tells something says most of its words once, and some again, in any language.
+// A text with so many words or more, by field, counts artful of what it would else
+// where less than one of eight is said a single time, or almost all are: it is there
+// for the sake of searches. A name says its words twice, with the title, and small
+// schemas do, by their keywords.
+var (
+	repeated = [fields]int{math.MaxInt, 12, 24}
+	listed   = [fields]int{math.MaxInt, 16, math.MaxInt}
+)
 
 const (
-	once      = 8
-	repeating = .1
+	onceAtLeast = 1. / 8
+	onceAtMost  = .92
+	artful      = .1
 )
 
 // mostCounts is how often a word counts in a field. A name and a title say it
@@ -40,15 +52,16 @@ const (
 var mostCounts = [fields]uint8{2, 255, 255}
 
 // An index knows which documents have which words. Documents are added and
-// removed one by one: what stays costs nothing.
+// removed one by one: what stays is not read again.
 type index struct {
 	terms     map[string]int32 // the number of a word
 	postings  [][]posting      // by word, those of removed documents among them
 	holders   []int32          // by word, how many documents have it
 	documents []document       // by number, those that were removed among them
 	live      int              // documents that were not removed
-	total     [fields]int      // words of these
-	scores    []float64        // room for those of a search
+	weighed   bool             // whether what depends on all documents is as they are
+	rarity    []int32          // by word, see [rare]
+	sums      []sum            // room for those of a search
 }
 
 // A posting says how often a document has a word.
@@ -58,9 +71,9 @@ type posting struct {
 }
 
 type document struct {
-	terms   []int32 // distinct; nil after it was removed
-	lengths [fields]int32
-	repeats bool // see listed
+	terms  []int32         // distinct; nil after it was removed
+	artful [fields]bool    // see repeated
+	gain   [fields]float64 // what a word counts that the text has once
 }
 
 // add adds a document and returns its number.
@@ -72,10 +85,10 @@ func (x *index) add(texts [fields]string) int32 {
 	x.documents = append(x.documents, document{terms: []int32{}})
 	d := &x.documents[number]
 	for field, text := range texts {
-		last := ""
+		last, length := "", 0
 		words(text, func(word []byte) {
 			x.put(number, field, word)
-			d.lengths[field]++
+			length++
 			if field > 0 {
 				return
 			}
@@ -84,16 +97,23 @@ func (x *index) add(texts [fields]string) int32 {
 			}
 			last = string(word)
 		})
-		x.total[field] += int(d.lengths[field])
-		d.repeats = d.repeats || x.repeats(d, field)
+		if d.artful[field] = x.isArtful(d, field, length); d.artful[field] {
+			for _, term := range d.terms { // nor does saying it again help
+				list := x.postings[term]
+				count := &list[len(list)-1].counts[field]
+				*count = min(*count, 1)
+			}
+		}
 	}
 	d.terms = slices.Clip(d.terms)
 	x.live++
+	x.weighed = false
 	return number
 }
 
-// repeats reports whether a text of the last document repeats its words.
-func (x *index) repeats(d *document, field int) bool {
+// isArtful reports whether a text of the last document, of so many words, is there
+// for the sake of searches: see repeated.
+func (x *index) isArtful(d *document, field, length int) bool {
 	distinct, single := 0, 0
 	for _, term := range d.terms {
 		list := x.postings[term]
@@ -106,7 +126,8 @@ func (x *index) repeats(d *document, field int) bool {
 			distinct++
 		}
 	}
-	return distinct >= listed[field] && single*once < distinct
+	return distinct >= repeated[field] && float64(single) < onceAtLeast*float64(distinct) ||
+		distinct >= listed[field] && float64(distinct) >= onceAtMost*float64(length)
 }
 
 // put notes a word of a document, the last one.
@@ -137,11 +158,9 @@ func (x *index) remove(number int32) {
 	for _, term := range d.terms {
 		x.holders[term]--
 	}
-	for f, n := range d.lengths {
-		x.total[f] -= int(n)
-	}
 	*d = document{}
 	x.live--
+	x.weighed = false
 }
 
 // compact drops what is left of removed documents, if that is most of all, so
@@ -188,13 +207,62 @@ func (x *index) compact() []int32 {
 		}
 	}
 	x.terms, x.postings, x.holders = terms, postings, holders
+	x.weighed = false
 	return numbers
+}
+
+// rare is how rare a word is that so many of all documents have: a thousand times
+// its logarithm, so that sums of it are exact in any order.
+func rare(holders, all int) int32 {
+	return int32(1000 * math.Log(1+(float64(all-holders)+.5)/(float64(holders)+.5)))
+}
+
+// weigh makes rarity and gain what they are among the documents there are. What
+// counts of a text is how much it says: its distinct words, by their rarity.
+func (x *index) weigh() {
+	if x.weighed {
+		return
+	}
+	x.weighed = true
+	x.rarity = slices.Grow(x.rarity[:0], len(x.holders))[:len(x.holders)]
+	breadth := make([][fields]int32, len(x.documents))
+	for term, list := range x.postings {
+		rarity := rare(int(x.holders[term]), x.live)
+		x.rarity[term] = rarity
+		for i := range list {
+			b := &breadth[list[i].document]
+			for f, count := range list[i].counts {
+				if count > 0 {
+					b[f] += rarity
+				}
+			}
+		}
+	}
+	var total [fields]int
+	for i, d := range x.documents {
+		for f := range total {
+			if d.terms != nil {
+				total[f] += int(breadth[i][f])
+			}
+		}
+	}
+	for i := range x.documents {
+		d := &x.documents[i]
+		for f := range total {
+			ratio := float64(breadth[i][f]) * float64(x.live) / float64(max(total[f], 1))
+			d.gain[f] = weights[f] / (1 - shortness + shortness*ratio + stuffing[f]*ratio*ratio)
+			if d.artful[f] {
+				d.gain[f] *= artful
+			}
+		}
+	}
 }
 
 // A hit is a document that shares a word with a query.
 type hit struct {
 	document int32
-	at       int // in the list of tools
+	at       int  // in the list of tools
+	sure     bool // see sureness
 	score    float64
 }
 
@@ -204,9 +272,9 @@ type hit struct {
 // into order as far as somebody looks.
 func (x *index) search(query string, at func(document int32) int) iter.Seq[hit] {
 	var found hits
-	for number, score := range x.score(query) {
-		if score > 0 {
-			found = append(found, hit{int32(number), at(int32(number)), score})
+	for number, sum := range x.score(query) {
+		if sum.most > 0 {
+			found = append(found, hit{int32(number), at(int32(number)), sum.score >= sureness*sum.most, sum.score})
 		}
 	}
 	heap.Init(&found)
@@ -217,22 +285,22 @@ func (x *index) search(query string, at func(document int32) int) iter.Seq[hit] 
 	}
 }
 
-// score returns the scores of all documents by their numbers, until it is called
-// again. That of one which has a word of the query is more than 0.
-func (x *index) score(query string) []float64 {
-	var mean [fields]float64
-	for f, n := range x.total {
-		mean[f] = max(float64(n)/float64(max(x.live, 1)), 1)
-	}
-	x.scores = slices.Grow(x.scores[:0], len(x.documents))[:len(x.documents)]
-	clear(x.scores)
+// A sum is what the words of a query count that a document has, and what they might
+// count at most: more than 0 where it has one.
+type sum struct{ score, most float64 }
+
+// score returns the sums of all documents by their numbers, until it is called
+// again.
+func (x *index) score(query string) []sum {
+	x.weigh()
+	x.sums = slices.Grow(x.sums[:0], len(x.documents))[:len(x.documents)]
+	clear(x.sums)
 	for _, w := range read(query) {
 		term, ok := x.terms[w.word]
 		if !ok {
 			continue
 		}
-		holders := float64(x.holders[term])
-		rarity := w.weight * math.Log(1+(float64(x.live)-holders+.5)/(holders+.5))
+		most := w.weight * float64(x.rarity[term])
 		for _, p := range x.postings[term] {
 			d := &x.documents[p.document]
 			if d.terms == nil {
@@ -240,27 +308,25 @@ func (x *index) score(query string) []float64 {
 			}
 			n := 0.
 			for f, count := range p.counts {
-				if count > 0 {
-					length := float64(d.lengths[f]) / mean[f]
-					n += weights[f] * float64(count) / (1 - shortness + shortness*length + stuffing*length*length)
-				}
+				n += d.gain[f] * float64(count)
 			}
-			score := rarity * n / (n + saturation)
-			if d.repeats {
-				score *= repeating
-			}
-			x.scores[p.document] += score
+			sum := &x.sums[p.document]
+			sum.score += most * n / (n + saturation)
+			sum.most += most
 		}
 	}
-	return x.scores
+	return x.sums
 }
 
-// hits is a heap: the best one is at its top.
+// hits is a heap: the best one is at its top. Those that are sure come before all others.
 type hits []hit
 
 func (h hits) Len() int      { return len(h) }
 func (h hits) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h hits) Less(i, j int) bool {
+	if h[i].sure != h[j].sure {
+		return h[i].sure
+	}
 	if h[i].score != h[j].score {
 		return h[i].score > h[j].score
 	}

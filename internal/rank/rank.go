@@ -57,25 +57,26 @@ func NewCatalog() *Catalog {
 }
 
 // Find returns the indexes of the tools that fit a query, the best one first,
-// limit at most. at returns the n tools there are now; of two with one name the
-// first counts. Those that the query names come before all others. Of tools of
-// one server whose names differ in their writing alone, such as getUser and
-// get_user, only the best is among the first shown. An error is that of the
-// context.
-func (c *Catalog) Find(ctx context.Context, n int, at func(i int) Tool, query string, shown, limit int) ([]int, error) {
+// limit at most, and how many of them are worth to be shown, most at most: the others
+// share words with it in texts that have all kinds of words, or are of one server with
+// a better one whose name differs in its writing alone, as getUser and get_user do. at
+// returns the n tools there are now; of two with one name the first counts. Those that
+// the query names come before all others. An error is that of the context.
+func (c *Catalog) Find(ctx context.Context, n int, at func(i int) Tool, query string, most, limit int) (found []int, shown int, err error) {
 	select {
 	case c.lock <- struct{}{}:
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	}
 	defer func() { <-c.lock }()
 	if ctx.Err() != nil { // of two that are ready, select takes any
-		return nil, context.Cause(ctx)
+		return nil, 0, context.Cause(ctx)
 	}
 	if err := c.update(ctx, n, at); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return c.find(query, shown, limit), nil
+	found, shown = c.find(query, most, limit)
+	return found, shown, nil
 }
 
 // update makes the index one of the tools there are. What it has done when the
@@ -132,35 +133,32 @@ func (c *Catalog) update(ctx context.Context, n int, at func(i int) Tool) error 
 	return nil
 }
 
-func (c *Catalog) find(query string, shown, limit int) []int {
-	var found, twins []int
-	taken := map[int32]bool{}
+func (c *Catalog) find(query string, most, limit int) (found []int, shown int) {
+	taken, seen := map[int32]bool{}, map[string]bool{}
 	for word := range strings.FieldsSeq(query[:min(len(query), maxText)]) {
 		if number, ok := c.named[word]; ok && !taken[number] {
 			taken[number] = true
 			found = append(found, c.entries[number].at)
 		}
 	}
-	seen := map[string]bool{}
+	var others []int
 	for hit := range c.index.search(query, func(number int32) int { return c.entries[number].at }) {
 		e := &c.entries[hit.document]
 		switch {
 		case taken[hit.document]:
-		case len(found) < shown && e.tool.ServerTool != "" && seen[e.twin]:
-			twins = append(twins, e.at)
-		default:
+		case hit.sure && len(found) < most && (e.tool.ServerTool == "" || !seen[e.twin]):
 			found = append(found, e.at)
+		default:
+			others = append(others, e.at)
 		}
 		seen[e.twin] = true
-		if len(found) == shown {
-			found, twins = append(found, twins...), nil
-		}
-		if len(found) >= limit {
+		if len(found)+len(others) >= limit && (len(found) >= most || !hit.sure) {
 			break
 		}
 	}
-	found = append(found, twins...)
-	return found[:min(len(found), limit)]
+	shown = min(len(found), most)
+	found = append(found, others...)
+	return found[:min(len(found), limit)], shown
 }
 
 // stringsOf returns the start of the keys and strings of a schema.

@@ -40,7 +40,7 @@ func find(t *testing.T, c *Catalog, query string, tools ...string) (names []stri
 		name, description, _ := strings.Cut(tools[i], ": ")
 		return Tool{Name: name, ServerTool: name, Server: "s", Description: description, Schema: []byte(`{"type":"object"}`)}
 	}
-	found, err := c.Find(t.Context(), len(tools), at, query, 5, 15)
+	found, _, err := c.Find(t.Context(), len(tools), at, query, 5, 15)
 	require.NoError(t, err)
 	for _, i := range found {
 		names = append(names, at(i).Name)
@@ -118,13 +118,13 @@ func TestFindEnds(t *testing.T) {
 		}
 		return Tool{Name: fmt.Sprint("tool", i), Description: "does a thing"}
 	}
-	_, err := c.Find(ctx, 5, at, "thing", 5, 15)
+	_, _, err := c.Find(ctx, 5, at, "thing", 5, 15)
 	assert.ErrorIs(t, err, assert.AnError)
-	found, err := c.Find(t.Context(), 5, at, "thing", 5, 15)
+	found, _, err := c.Find(t.Context(), 5, at, "thing", 5, 15)
 	require.NoError(t, err)
 	assert.Equal(t, []int{0, 1, 2, 3, 4}, found)
 	c.lock <- struct{}{} // held by another search
-	_, err = c.Find(ctx, 5, at, "thing", 5, 15)
+	_, _, err = c.Find(ctx, 5, at, "thing", 5, 15)
 	assert.ErrorIs(t, err, assert.AnError)
 }
 
@@ -152,7 +152,7 @@ func TestFindStuffed(t *testing.T) {
 			c := NewCatalog()
 			for _, verb := range verbs {
 				for _, noun := range nouns {
-					found, err := c.Find(t.Context(), len(all), func(i int) Tool { return all[i] }, verb+" a "+noun, 5, 15)
+					found, _, err := c.Find(t.Context(), len(all), func(i int) Tool { return all[i] }, verb+" a "+noun, 5, 15)
 					require.NoError(t, err)
 					require.Equal(t, verb+"_"+noun, all[found[0]].Name)
 					require.NotContains(t, found[:5], len(tools), "%s a %s", verb, noun)
@@ -165,7 +165,7 @@ func TestFindStuffed(t *testing.T) {
 // Words that no other tool has, repeated, do not buy one either. The tool is found
 // where nothing else is.
 func TestFindRepeats(t *testing.T) {
-	tools := []string{"send_mail: Sends a message to one person.", "list_files: Lists what is in a folder.", "get_file: Reads a file of a folder.",
+	tools := []string{"send_mail: Sends a message to one person.", "list_files: Lists what is in a folder.", "get_file: Reads what is in a file of a folder.",
 		"delete_file: Removes a file.", "open_page: Opens a page in the browser.", "draw_chart: Draws a chart of numbers."}
 	words := "tomorrow lunch boss budget report send mail file folder page browser chart numbers people friday meeting "
 	for _, times := range []int{3, 20} {
@@ -183,7 +183,77 @@ func TestFindRepeats(t *testing.T) {
 	}
 }
 
-func TestRepeats(t *testing.T) {
+// A tool that says many words once each is not shown for any of them, wherever it says
+// them and however it is written, not even where no other tool has them: its name is
+// behind those that are shown.
+func TestFindBroad(t *testing.T) {
+	var tools []Tool
+	var all []string
+	for i := range 300 { // each of them with words of its own, and some that others have
+		own := []string{pseudo(3 * i), pseudo(3*i + 1), pseudo(3*i + 2)}
+		name := own[0] + "_" + own[1]
+		tools = append(tools, Tool{Name: name, ServerTool: name, Schema: []byte(`{"properties":{"` + own[2] + `":{"type":"string"}}}`),
+			Description: fmt.Sprintf("This tool can %s the %s of a %s, and the one for %s. It takes an id.", own[0], own[1], own[2], pseudo(3*(i/7)))})
+		all = append(all, own...)
+	}
+	for i := range 300 {
+		all = append(all, pseudo(2000+i)) // words of no other tool
+	}
+	for _, n := range []int{30, 60, 100, 300, len(all)} {
+		var words []string
+		for i := range n {
+			words = append(words, all[i*len(all)/n])
+		}
+		list, prose, schema := strings.Join(words, " "), "", `{"properties":{"`+strings.Join(words, `":{"type":"string"},"`)+`":{"type":"string"}}}`
+		for i := 0; i < n; i += 2 {
+			prose += fmt.Sprintf("It can %s a %s for you, and the one that is its own. ", words[i], words[i+1])
+		}
+		var parts []Tool
+		for i := 0; i < n; i += 30 {
+			parts = append(parts, Tool{Name: fmt.Sprint("bad", i), Description: strings.Join(words[i:min(i+30, n)], ", ")})
+		}
+		for form, bad := range map[string][]Tool{
+			"list":       {{Name: "bad", Description: list}},
+			"said":       {{Name: "bad", Description: "Tool bad from the MCP server bad. " + list}},
+			"prose":      {{Name: "bad", Description: prose}},
+			"twice":      {{Name: "bad", Description: list + " " + list}},
+			"parameters": {{Name: "bad", Schema: []byte(schema)}},
+			"title":      {{Name: "bad", Title: list, Description: list}},
+			"everywhere": {{Name: "bad", Title: list, Description: list, Schema: []byte(schema)}},
+			"tools":      parts,
+		} {
+			if n < 60 && strings.Contains("prose parameters title everywhere", form) {
+				continue // about as broad as the others are
+			}
+			c, catalog := NewCatalog(), append(slices.Clone(tools), bad...)
+			for i := 0; i < n-1; i += n / 15 {
+				query := words[i] + " " + words[i+1]
+				found, shown, err := c.Find(t.Context(), len(catalog), func(i int) Tool { return catalog[i] }, query, 5, 15)
+				require.NoError(t, err)
+				for at, tool := range found {
+					if tool >= len(tools) {
+						require.GreaterOrEqual(t, at, shown, "%d words, %s: %q", n, form, query)
+					}
+				}
+				if n < 300 { // of more words, not all are looked at
+					require.NotEmpty(t, found, query)
+				}
+			}
+		}
+	}
+}
+
+// pseudo returns a word of its own for each number.
+func pseudo(n int) string {
+	var b []byte
+	for range 3 {
+		b = append(b, "bdfgklmnprstvz"[n%14], "aeiou"[n/14%5])
+		n /= 9
+	}
+	return string(b)
+}
+
+func TestArtful(t *testing.T) {
 	for text, want := range map[string]bool{
 		"":                        false,
 		strings.Repeat("so ", 50): false, // few words
@@ -195,7 +265,7 @@ func TestRepeats(t *testing.T) {
 	} {
 		var x index
 		number := x.add([fields]string{"", text})
-		assert.Equal(t, want, x.documents[number].repeats, text)
+		assert.Equal(t, want, x.documents[number].artful[1], text)
 	}
 }
 
@@ -212,9 +282,15 @@ func TestSearchIsSorted(t *testing.T) {
 	at := func(number int32) int { return int(number * 7919 % 503) } // another order than that of the numbers
 	for _, query := range []string{"thing", "tool_3 other", "5 thing other", "zzz"} {
 		scores := slices.Clone(x.score(query))
-		want := slices.DeleteFunc(slices.Clone(all), func(number int32) bool { return scores[number] == 0 })
+		want := slices.DeleteFunc(slices.Clone(all), func(number int32) bool { return scores[number].most == 0 })
+		sure := func(number int32) int {
+			if scores[number].score < sureness*scores[number].most {
+				return 1
+			}
+			return 0
+		}
 		slices.SortFunc(want, func(a, b int32) int {
-			return cmp.Or(cmp.Compare(scores[b], scores[a]), cmp.Compare(at(a), at(b)))
+			return cmp.Or(cmp.Compare(sure(a), sure(b)), cmp.Compare(scores[b].score, scores[a].score), cmp.Compare(at(a), at(b)))
 		})
 		got := []int32{}
 		for hit := range x.search(query, at) {
@@ -231,7 +307,7 @@ func FuzzFind(f *testing.F) {
 		tools := []Tool{{Name: text, Description: query, Schema: schema}, {Name: query, Title: text}, {}}
 		c := NewCatalog()
 		for range 3 {
-			found, err := c.Find(t.Context(), len(tools), func(i int) Tool { return tools[i] }, query, 1, 3)
+			found, _, err := c.Find(t.Context(), len(tools), func(i int) Tool { return tools[i] }, query, 1, 3)
 			assert.NoError(t, err)
 			assert.LessOrEqual(t, len(found), 3)
 			tools[0], tools[1] = tools[1], tools[0]
