@@ -30,6 +30,25 @@ func TestAmplification(t *testing.T) {
 		"open brackets":        {"", `{"a":[`, "\n"},
 		"no line end":          {`{"jsonrpc":"2.0","id":1,"result":"`, `xxxxxxxx`, `"}`},
 		"words":                {"", "no message ", "\n"},
+		"zeros":                {"", "\x00", "\n"},
+		"spaces and an end":    {"{", " ", "}\n"},
+		"odd bytes":            {"", "\xff{\xfe", "\n"},
+		"lines":                {"", "x\n", ""},
+		"lines that are open":  {"", "{\n", ""},
+		"UTF-16":               {"{\x00\"\x00a\x00\"\x00:\x00\"\x00", "x\x00", "\"\x00}\x00\n\x00"},
+		"UTF-16 that is not":   {"{\x00\"\x00a\x00\"\x00:\x00\"\x00", "\x00\xd8", "\n\x00"},
+		"progress":             {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1,"message":"`, `\u00fc`, "\"}}\n"},
+		"a long token":         {`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1,"progressToken":"`, `\n`, "\"}}\n"},
+		"a log message":        {`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":[1`, `,[]`, "]}}\n"},
+		"a cancellation":       {`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"`, `\"`, "\"}}\n"},
+		"a question":           {`{"jsonrpc":"2.0","id":"x","method":"elicitation/create","params":{"message":"`, `\t`, "\"}}\n"},
+		"a method":             {`{"jsonrpc":"2.0","id":1,"method":"`, `\u0001`, "\"}\n"},
+		"an id":                {`{"jsonrpc":"2.0","method":"ping","id":"`, `\u0001`, "\"}\n"},
+		"the id of an answer":  {`{"jsonrpc":"2.0","result":{},"id":"`, `\u0001`, "\"}\n"},
+		"an answer to nobody":  {`{"jsonrpc":"2.0","id":9,"result":{"content":[{"text":"`, `\u0001`, "\"}]}}\n"},
+		"an error of nobody":   {`{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"`, `\u0001`, "\"}}\n"},
+		"the same key":         {`{"jsonrpc":"2.0","id":1`, `,"id":1`, "}\n"},
+		"a request sent back":  {`{"jsonrpc":"2.0","id":1,"method":"x","params":{"a":"`, `\u0001`, "\"}}\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, w, err := os.Pipe()
@@ -48,7 +67,9 @@ func TestAmplification(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			c.receive()
 			runtime.ReadMemStats(&after)
-			ratio := float64(after.TotalAlloc-before.TotalAlloc) / float64(len(text))
+			decoded, err := io.ReadAll(&utf16Reader{src: strings.NewReader(text)}) // mostly the same
+			require.NoError(t, err)
+			ratio := float64(after.TotalAlloc-before.TotalAlloc) / float64(max(len(text), len(decoded)))
 			t.Logf("%.2f", ratio)
 			assert.LessOrEqual(t, ratio, 3.3)
 		})

@@ -19,7 +19,8 @@ type utf16Reader struct {
 	decided bool
 	order   binary.ByteOrder // nil for what is not UTF-16
 	in      []byte           // that is not decoded yet
-	out     []byte           // that was not read yet
+	decoded []byte           // used again and again
+	out     []byte           // the end of it, which was not read yet
 	err     error            // of src
 }
 
@@ -102,7 +103,8 @@ func (r *utf16Reader) decode() {
 			n += 2
 		}
 	}
-	r.out = appendUTF16(r.out[:0], r.in[:n], r.order)
+	r.decoded = appendUTF16(r.decoded[:0], r.in[:n], r.order)
+	r.out = r.decoded
 	r.in = append(r.in[:0], r.in[n:]...)
 }
 
