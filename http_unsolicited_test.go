@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"log"
 	"net"
 	"net/http"
@@ -11,7 +12,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
+	"github.com/seed94b59a13/mcp"
 	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
@@ -43,10 +46,12 @@ func TestHTTPUnsolicited(t *testing.T) {
 	const more = `HTTP/1.1 200 OK` + "\r\nContent-Type: application/json\r\nContent-Length: 16\r\n\r\n{\"sk-secret-1\":1}"
 	for _, secure := range []bool{false, true} {
 		for name, late := range map[string]bool{"behind": false, "later": true} {
-			for _, form := range []string{"Content-Length: %d\r\n\r\n%s", "Transfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n"} {
-				if secure && !late {
-					continue // where an answer ends is known when it is read, too late for what came with it
-				}
+			for _, form := range []string{
+				"1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s",
+				"1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n",
+				"1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: %d\r\n\r\n%s",
+				"1.9  200\r\nContent-Length:\r\n %d\r\n\r\n%s",
+			} {
 				t.Run(fmt.Sprint(name, " ", secure, " ", form[:8]), func(t *testing.T) {
 					h := unstarted()
 					again, ended := make(chan struct{}, 1), make(chan struct{}, 1)
@@ -56,7 +61,7 @@ func TestHTTPUnsolicited(t *testing.T) {
 						if err != nil {
 							panic(err)
 						}
-						fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"+form, len(answer), answer)
+						fmt.Fprintf(w, "HTTP/"+form, len(answer), answer)
 						if late {
 							w.Flush()
 							<-again
@@ -99,6 +104,25 @@ func TestHTTPUnsolicited(t *testing.T) {
 			}
 		}
 	}
+	t.Run("before", func(t *testing.T) {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer l.Close()
+		go func() { // ends with the listener
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
+				io.WriteString(conn, more)
+				awaitEnd(conn)
+				conn.Close()
+			}
+		}()
+		for range 20 {
+			refuses(t, mcp.Server{Name: "test", URL: "http://" + l.Addr().String(), BearerToken: "sk-secret-1"})
+		}
+	})
 	assert.Empty(t, logged.String())
 }
 

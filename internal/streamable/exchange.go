@@ -3,10 +3,12 @@ package streamable
 // This file sends one request and reads what comes back.
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -119,12 +121,12 @@ func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 	return to, nil
 }
 
-func origin(u *url.URL) string {
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+func origin(u *url.URL) string { return u.Scheme + "://" + hostPort(u) }
+
+// hostPort is the address that net/http dials for the URL.
+func hostPort(u *url.URL) string {
+	port := cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
+	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
 // header makes the header of a request.

@@ -1,9 +1,7 @@
 package streamable
 
-// This file knows where an HTTP/1.1 answer ends on its network connection. What
-// a server sends behind it answers nothing: net/http writes that to the host's
-// log, secrets too, or takes it for the answer to the next request. Here it is
-// the end of the connection.
+// This file knows where an HTTP/1 answer ends on its network connection. What a
+// server sends behind it answers nothing.
 
 import (
 	"bytes"
@@ -11,17 +9,22 @@ import (
 )
 
 // A framing follows the answers on one network connection, without keeping
-// anything but their heads. Where it does not understand one it lets everything
-// pass: then it is up to net/http. The zero value does so, too.
+// anything but a line. Where net/http does not take what comes for an answer, or
+// takes it for the last one, it lets everything pass. The zero value does so, too.
 type framing struct {
 	state frame
 	line  []byte // of the head or a chunk's size, as far as it is there
 	left  int64  // bytes of the body or chunk
 
 	status  int
-	length  int64 // of the body; -1 if the head does not say
+	old     bool  // HTTP/1.0, which has no chunks
+	length  int64 // of the body; -1 if the head does not say, wrong if it is
 	chunked bool
+	odd     bool   // it has a transfer coding that is not known
+	sizing  []byte // a line that says how long the body is, until the next one
 }
+
+const wrong = -2 // a length that net/http does not take
 
 // A frame is what comes next.
 type frame int
@@ -76,7 +79,7 @@ func (f *framing) pass(data []byte) (expected int) {
 				f.line = append(f.line, rest...)
 				expected = len(data)
 				if len(f.line) > maxLine {
-					f.state = anything
+					f.state = nothing
 				}
 				continue
 			}
@@ -99,31 +102,15 @@ func (f *framing) pass(data []byte) (expected int) {
 func (f *framing) next(line []byte) {
 	switch f.state {
 	case statusLine:
-		_, status, _ := bytes.Cut(line, []byte(" "))
+		version, status, _ := bytes.Cut(line, []byte(" "))
+		status = bytes.TrimLeft(status, " ")
+		*f = framing{state: headerLine, line: f.line, sizing: f.sizing[:0], length: -1, old: string(version) < "HTTP/1.1"}
 		f.status, _ = strconv.Atoi(string(status[:min(len(status), 3)]))
-		f.length, f.chunked = -1, false
-		if f.state = headerLine; f.status < 100 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) {
+		if f.status < 100 || !bytes.HasPrefix(version, []byte("HTTP/")) {
 			f.state = anything
 		}
 	case headerLine:
-		if len(line) == 0 {
-			f.state = f.body()
-			return
-		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		value = bytes.TrimSpace(value)
-		switch {
-		case bytes.EqualFold(name, []byte("Transfer-Encoding")):
-			if f.chunked = bytes.EqualFold(value, []byte("chunked")); !f.chunked {
-				f.state = anything
-			}
-		case bytes.EqualFold(name, []byte("Content-Length")):
-			n, err := strconv.ParseInt(string(value), 10, 64)
-			if err != nil || n < 0 || f.length >= 0 && f.length != n {
-				f.state = anything
-			}
-			f.length = n
-		}
+		f.header(line)
 	case chunkSize:
 		size, _, _ := bytes.Cut(line, []byte(";"))
 		n, err := strconv.ParseInt(string(bytes.TrimSpace(size)), 16, 62)
@@ -142,6 +129,42 @@ func (f *framing) next(line []byte) {
 	}
 }
 
+// header takes a line of the head. One that says how long the body is may go on
+// in the next, which begins with white space then.
+func (f *framing) header(line []byte) {
+	if len(line) > 0 && (line[0] == ' ' || line[0] == '\t') {
+		if len(f.sizing) > 0 {
+			f.sizing = append(append(f.sizing, ' '), line...)
+		}
+		return
+	}
+	name, value, _ := bytes.Cut(f.sizing, []byte(":"))
+	value = bytes.TrimSpace(value)
+	switch {
+	case len(f.sizing) == 0:
+	case bytes.EqualFold(name, transferEncoding):
+		f.chunked = bytes.EqualFold(value, []byte("chunked"))
+		f.odd = f.odd || !f.chunked
+	default:
+		n, err := strconv.ParseInt(string(value), 10, 64)
+		if err != nil || n < 0 || f.length != -1 && f.length != n {
+			n = wrong
+		}
+		f.length = n
+	}
+	f.sizing = f.sizing[:0]
+	if len(line) == 0 {
+		f.state = f.body()
+		return
+	}
+	name, _, _ = bytes.Cut(line, []byte(":"))
+	if bytes.EqualFold(name, contentLength) || bytes.EqualFold(name, transferEncoding) && !f.old {
+		f.sizing = append(f.sizing, line...)
+	}
+}
+
+var contentLength, transferEncoding = []byte("Content-Length"), []byte("Transfer-Encoding")
+
 // body returns what comes behind a head (RFC 9112, section 6.3).
 func (f *framing) body() frame {
 	switch {
@@ -149,6 +172,8 @@ func (f *framing) body() frame {
 		return anything
 	case f.status < 200:
 		return statusLine
+	case f.odd:
+		return anything
 	case f.status == 204 || f.status == 304:
 		return nothing
 	case f.chunked:
