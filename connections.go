@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed94b59a13/mcp/internal/session"
 )
 
 // Connections are the servers of an application: those that could be
@@ -100,7 +102,7 @@ func (c *Connections) Set(ctx context.Context, servers ...Server) error {
 	c.setting.Lock()
 	defer c.setting.Unlock()
 	if c.life.Err() != nil {
-		return errClosed
+		return session.ErrClosed
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -14,6 +14,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/session"
 )
 
 // ErrDeclined is what Server.Elicit returns when the user does not want to
@@ -65,7 +66,7 @@ func (f *fault) get() error {
 
 // replyTo answers a question that came as a request, with the member result or
 // error of a response.
-func (c *Connection) replyTo(ctx context.Context, s *session, tool string, params []byte, f *fault) []byte {
+func (c *Connection) replyTo(ctx context.Context, s *session.Session, tool string, params []byte, f *fault) []byte {
 	q, err := elicit.Parse(params)
 	if err != nil {
 		const invalidParams = -32602
@@ -75,7 +76,7 @@ func (c *Connection) replyTo(ctx context.Context, s *session, tool string, param
 	answer := elicit.Declined
 	if ctx.Err() != nil {
 		answer = elicit.Canceled
-	} else if version := s.info.Protocol; version >= protocol.FirstURLs || q.URL == "" && version >= protocol.FirstForms {
+	} else if version := s.Info.Protocol; version >= protocol.FirstURLs || q.URL == "" && version >= protocol.FirstForms {
 		answer, err = c.ask(ctx, tool, &q)
 		f.set(err)
 	}
@@ -127,7 +128,7 @@ type hostFault struct{ error }
 
 // asks lets the server ask during a call, if there is somebody to ask. done must
 // be called when the call has ended; it returns what was wrong with the answers.
-func (h handler) asks(ctx context.Context, s *session, call *rpc.Call) (done func() error) {
+func (h handler) asks(ctx context.Context, s *start, call *rpc.Call) (done func() error) {
 	if h.c.config().Elicit == nil {
 		return func() error { return nil }
 	}
@@ -138,7 +139,7 @@ func (h handler) asks(ctx context.Context, s *session, call *rpc.Call) (done fun
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(withdrawn, cancel)()
-		return h.c.replyTo(ctx, s, h.name, params, &f)
+		return h.c.replyTo(ctx, s.Session, h.name, params, &f)
 	}
 	return func() error {
 		cancel()

@@ -8,10 +8,10 @@ import (
 
 // Waiting returns how many calls and progress tokens the connection knows.
 func Waiting(c *Connection) (calls, tokens int) {
-	pending := reflect.ValueOf(c.session.Load().pending).Elem()
+	pending := reflect.ValueOf(c.session.Load().Pending).Elem()
 	return pending.FieldByName("calls").Len(), pending.FieldByName("tokens").Len()
 }
 
 // EndSession ends the session as if its server had just gone, before the
 // connection is told.
-func EndSession(c *Connection, err error) { c.session.Load().end(err) }
+func EndSession(c *Connection, err error) { c.session.Load().End(err) }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/seed94b59a13/mcp/internal/patience"
+	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/result"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/schema"
@@ -30,7 +31,7 @@ type handler struct {
 }
 
 // handler returns the Handler of a tool that was listed in a session.
-func (c *Connection) handler(s *session, tool *Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
+func (c *Connection) handler(s *start, tool *Tool, plan *schema.Plan) func(context.Context, json.RawMessage) (ToolResult, error) {
 	h := handler{c: c, name: tool.ServerTool, fingerprint: tool.Fingerprint, number: s.number, plan: plan}
 	if c.repeatsArguments(s) {
 		h.params, _ = streamable.ReadParams(tool.ServerSchema)
@@ -84,8 +85,8 @@ func (h handler) failed(err error) error {
 
 // call sends one call, again with what the server asks for, and returns the session that it went out in. The caller
 // releases the response.
-func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Response, error) {
-	meta, err := requestMeta(ctx)
+func (h handler) call(ctx context.Context, arguments []byte) (*start, rpc.Response, error) {
+	meta, err := protocol.EncodeMeta(metaOf(ctx))
 	if err == nil {
 		err = ctx.Err() // before anything is made of a name that may be long
 	}
@@ -103,11 +104,11 @@ func (h handler) call(ctx context.Context, arguments []byte) (*session, rpc.Resp
 	call.Header = h.params.Header(arguments)
 	ctx, done := h.c.follow(ctx, call)
 	defer done()
-	call.Params = rpc.CallParams(h.name, arguments, call.Token, s.meta, meta)
+	call.Params = rpc.CallParams(h.name, arguments, call.Token, s.Meta, meta)
 	first, busy := call, 0
 	for round := 1; ; round++ {
 		done := h.asks(ctx, s, call)
-		response, err := s.call(ctx, call)
+		response, err := s.Call(ctx, call)
 		if fault := done(); fault != nil && err == nil {
 			response.Release()
 			err = fmt.Errorf("asking the user: %w", h.c.quoter.Error(fault, maxFault))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/protocol"
+	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -41,10 +42,13 @@ func (e *HTTPError) Error() string {
 	// An application's test has made it.
 	s := strings.TrimSpace(fmt.Sprintf("the server answered %d %s", e.StatusCode, http.StatusText(e.StatusCode)))
 	if said := strings.Join(strings.Fields(e.Body), " "); said != "" {
-		s += ": " + text.Start(said, maxRefusal)
+		s += ": " + text.Start(said, maxBodySaid)
 	}
 	return s
 }
+
+// maxBodySaid bounds what the text of such an HTTPError has of Body, in bytes.
+const maxBodySaid = 4 << 10
 
 // An Authorizer authorizes the requests to a server with a URL. The package
 // oauth has one that gets, keeps and refreshes tokens as the protocol's
@@ -79,7 +83,7 @@ type Authorizer interface {
 const idleConnections = 64
 
 // reach prepares the connection to a server with a URL. It sends nothing yet.
-func (c *Connection) reach(s *session) (transport, error) {
+func (c *Connection) reach(s *session.Session) (session.Transport, error) {
 	target, err := url.Parse(c.config().URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: URL cannot be parsed", ErrInvalidServer)
@@ -91,7 +95,7 @@ func (c *Connection) reach(s *session) (transport, error) {
 		Limit:     maxMessage,
 		Quoter:    c.quoter,
 		OnEnd:     func(err error) { c.sessionEnded(s, err) },
-		Pending:   s.pending,
+		Pending:   s.Pending,
 		Auth:      c.config().Auth,
 		StatusError: func(status int, header http.Header, body, text string) error {
 			return &HTTPError{StatusCode: status, Header: header, Body: body, text: text}
@@ -126,6 +130,6 @@ func (c *Connection) reach(s *session) (transport, error) {
 }
 
 // repeatsArguments reports whether calls repeat arguments in headers.
-func (c *Connection) repeatsArguments(s *session) bool {
-	return c.config().URL != "" && s.info.Protocol >= protocol.Stateless
+func (c *Connection) repeatsArguments(s *start) bool {
+	return c.config().URL != "" && s.Info.Protocol >= protocol.Stateless
 }

@@ -94,7 +94,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"slices"
@@ -102,21 +101,18 @@ import (
 	"sync/atomic"
 
 	"github.com/seed94b59a13/mcp/internal/secret"
+	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 var (
 	// ErrServerStopped is wrapped by the errors of calls, and by
 	// [Connection.Err], once the server has ended by itself.
-	ErrServerStopped = errors.New("server stopped")
+	ErrServerStopped = session.ErrStopped
 	// ErrNotSent is wrapped by the error of a call that certainly never
 	// reached the server.
-	ErrNotSent = errors.New("request not sent")
+	ErrNotSent = session.ErrNotSent
 )
-
-// errClosed is the reason after a plain Close. Nobody branches on it: who
-// closed knows.
-var errClosed = errors.New("the connection is closed")
 
 // A Tool is a tool of a server in the form that model providers take. It is a
 // plain value and stays valid after the connection has ended: its Handler then
@@ -246,11 +242,11 @@ const maxInstructions = 4<<10 - 32
 // be called concurrently. Whoever called [Connect] calls Close.
 type Connection struct {
 	name    string
-	server  secret.Box[*Server]     // as it was checked
-	given   secret.Box[*Server]     // as it was passed to Connect
-	quoter  *secret.Quoter          // of what the server says
-	session atomic.Pointer[session] // the last one that began
-	life    context.Context         // ends when Close begins
+	server  secret.Box[*Server]   // as it was checked
+	given   secret.Box[*Server]   // as it was passed to Connect
+	quoter  *secret.Quoter        // of what the server says
+	session atomic.Pointer[start] // the last one that began
+	life    context.Context       // ends when Close begins
 	endLife context.CancelFunc
 
 	tokens atomic.Int64 // the last progress token
@@ -263,7 +259,7 @@ type Connection struct {
 	mu         sync.Mutex
 	listed     *toolList      // the last one that succeeded; an empty one before
 	listNumber int            // of the refresh that listed is from
-	listing    *refresh       // the latest; nil before the first
+	listing    *refresh       // the latest
 	starts     restarts       // with Server.Restart
 	background sync.WaitGroup // listings and starts
 	closed     bool           // Close has begun
@@ -295,7 +291,7 @@ type Info struct {
 func (c *Connection) Info() Info {
 	s := c.session.Load()
 	quote := func(text string) string { return c.quoter.Quote(text, 253) } // "…" makes three more
-	return Info{quote(s.info.Name), quote(s.info.Title), quote(s.info.Version), s.info.Protocol}
+	return Info{quote(s.Info.Name), quote(s.Info.Title), quote(s.Info.Version), s.Info.Protocol}
 }
 
 // Tools returns the tools in the server's order, as of the last listing that
@@ -315,14 +311,14 @@ func (c *Connection) Warnings() []string {
 	c.mu.Lock()
 	listed, again := c.listed.Warnings, c.starts.warnings()
 	c.mu.Unlock()
-	return slices.Concat(listed, c.session.Load().transport.Warnings(), again)
+	return slices.Concat(listed, c.session.Load().Warnings(), again)
 }
 
 // Instructions returns what the server says about its use in general, at most
 // 4 KiB, without the characters that a reader cannot see; empty if it says
 // nothing. It is for the model's system prompt, if the server is trusted so far.
 func (c *Connection) Instructions() string {
-	instructions, _ := text.Prompt(c.session.Load().info.Instructions)
+	instructions, _ := text.Prompt(c.session.Load().Info.Instructions)
 	return text.Start(instructions, maxInstructions)
 }
 
@@ -375,7 +371,7 @@ func (c *Connection) Close() error {
 		c.closed = true // no listing begins any more
 		c.mu.Unlock()
 		c.endLife()
-		c.session.Load().close(false)
+		c.session.Load().Close()
 		c.background.Wait() // what is in flight has been called off
 		c.end(nil)
 	})

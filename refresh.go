@@ -14,6 +14,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 )
 
@@ -40,23 +41,27 @@ func (c *Connection) toolsChanged() {
 	}
 }
 
-// A refresh is a listing that runs for all who wait for it.
+// A refresh is a listing that runs for all who wait for it. Connection.mu guards
+// it.
 type refresh struct {
+	*run
 	number  int   // listings are numbered in the order they begin
 	changes int64 // announcements before it began
-	waiting int   // callers; guarded by Connection.mu
+	waiting int   // callers
 	cancel  context.CancelFunc
-	done    chan struct{} // closed when err is set
-	err     error
 }
 
-// runs reports whether the listing goes on. Connection.mu is held.
-func (r *refresh) runs() bool {
+// serves reports whether who wants a list after so many announcements may wait
+// for the listing.
+func (r *refresh) serves(changes int64) bool {
+	if r.waiting == 0 || r.changes != changes {
+		return false
+	}
 	select {
 	case <-r.done:
 		return false
 	default:
-		return r.waiting > 0
+		return true
 	}
 }
 
@@ -79,41 +84,30 @@ func (c *Connection) refresh(ctx context.Context) error {
 	c.mu.Lock()
 	err := ctx.Err()
 	if err == nil && c.closed {
-		err = cmp.Or(c.cause(), errClosed)
+		err = cmp.Or(c.cause(), session.ErrClosed)
 	}
 	if err != nil {
 		c.mu.Unlock()
 		return fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
-	if c.listed.fresh(c.changes.Load()) && !c.session.Load().over() {
+	if c.listed.fresh(c.changes.Load()) && !c.session.Load().Over() {
 		c.mu.Unlock()
 		return nil
 	}
 	r := c.listing
-	if r == nil || !r.runs() || r.changes != c.changes.Load() {
-		r = &refresh{number: 1, changes: c.changes.Load(), done: make(chan struct{})}
-		if c.listing != nil {
-			r.number = c.listing.number + 1
-		}
-		c.listing = r
+	if changes := c.changes.Load(); !r.serves(changes) {
 		// The values of the context belong to whoever came first: credentials
 		// may be among them. Its end does not end what others wait for.
 		listCtx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-		r.cancel = cancel
-		c.background.Go(func() { // ends when canceled, and with the connection
-			defer close(r.done)
-			r.err = c.list(listCtx, r.number)
-		})
+		number := r.number + 1
+		r = &refresh{number: number, changes: changes, cancel: cancel}
+		r.run = c.begin(func() error { return c.list(listCtx, number) }) // ends when canceled, and with the connection
+		c.listing = r
 	}
 	r.waiting++
 	c.mu.Unlock()
 
-	select {
-	case <-r.done:
-		err = r.err
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err = r.wait(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if r.waiting--; r.waiting == 0 {
@@ -160,8 +154,8 @@ func (c *Connection) lastList() *toolList {
 }
 
 // read lists the tools of a session. It returns last if nothing has changed.
-func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*toolList, error) {
-	if !s.info.Tools {
+func (c *Connection) read(ctx context.Context, s *start, last *toolList) (*toolList, error) {
+	if !s.Info.Tools {
 		return last, nil // a server of prompts or resources alone
 	}
 	read, changes := time.Now(), c.changes.Load()
@@ -169,7 +163,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	// wait for it waits for that.
 	work, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	defer context.AfterFunc(c.life, func() { stop(errClosed) })()
+	defer context.AfterFunc(c.life, func() { stop(session.ErrClosed) })()
 	config := listing.Config{
 		Work:   work,
 		Server: c.name,
@@ -179,8 +173,8 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 		Quoter: c.quoter,
 		Seed:   c.seed,
 		Ask: func(ctx context.Context, cursor string) (rpc.Response, int, error) {
-			call := rpc.NewCall(rpc.MethodListTools, rpc.ListParams(cursor, s.meta))
-			response, err := s.call(ctx, call)
+			call := rpc.NewCall(rpc.MethodListTools, rpc.ListParams(cursor, s.Meta))
+			response, err := s.Call(ctx, call)
 			return response, call.Generation, err
 		},
 	}
@@ -196,7 +190,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	}
 	list, err := listing.Read(ctx, config, last.List)
 	if refusal := (*jsonrpc.Error)(nil); errors.As(err, &refusal) {
-		return nil, c.refusal(*refusal)
+		return nil, session.Refusal(c.quoter, *refusal)
 	}
 	if err != nil {
 		return nil, err
@@ -205,7 +199,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 	if list != last.List {
 		now.tools = tools
 	}
-	if s.info.Protocol < protocol.Stateless {
+	if s.Info.Protocol < protocol.Stateless {
 		now.read = time.Time{} // the member means nothing there
 	}
 	return now, nil
@@ -213,7 +207,7 @@ func (c *Connection) read(ctx context.Context, s *session, last *toolList) (*too
 
 // tool makes what a list says of a tool public, or takes over what was there
 // before.
-func (c *Connection) tool(s *session, t *listing.Tool, last []Tool) Tool {
+func (c *Connection) tool(s *start, t *listing.Tool, last []Tool) Tool {
 	if t.Reused >= 0 {
 		return last[t.Reused]
 	}

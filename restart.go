@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
@@ -28,67 +30,104 @@ type restarts struct {
 	why     error     // the last session has ended
 	idle    int       // starts in a row that answered no call
 	begun   time.Time // when the last start began
-	running *restart  // nil while none is under way
+	running *run      // nil while none is under way
 }
 
-// A restart is a start that is under way for all who wait for it.
-type restart struct {
-	done    chan struct{} // closed when session or err is set
-	session *session
-	err     error
+// A start is a session of a connection, and what is known of it there.
+type start struct {
+	*session.Session
+	number   int               // of starts before this one
+	tools    map[string]string // the fingerprints of its tools by their names there; nil for the first start
+	answered atomic.Bool       // a tool call has been
+	forgot   atomic.Bool       // the next result is to say that the server was started anew
+	counted  bool              // its end is taken note of; Connection.mu guards it
+}
+
+// startedAnew is the note in the first result after a restart.
+const startedAnew = "[the server had ended and was started anew before this call: what it held is gone]"
+
+// answer takes note that a tool call was answered, and returns what its result
+// is to begin with.
+func (s *start) answer() (note string) {
+	if !s.answered.Load() { // calls side by side need not write to one word
+		s.answered.Store(true)
+	}
+	if s.forgot.Load() && s.forgot.Swap(false) {
+		return startedAnew
+	}
+	return ""
+}
+
+// A run is work that goes on for all who wait for it: a start, or a listing.
+type run struct {
+	done chan struct{} // closed when err is set
+	err  error
+}
+
+// begin has work done in the background, where Close waits for it. mu is held,
+// and closed is false.
+func (c *Connection) begin(work func() error) *run {
+	r := &run{done: make(chan struct{})}
+	c.background.Go(func() {
+		defer close(r.done)
+		r.err = work()
+	})
+	return r
+}
+
+func (r *run) wait(ctx context.Context) error {
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // live returns the session to use. Where the last one has ended and the server
 // may be started again, it does that, or waits for a start that is under way.
-func (c *Connection) live(ctx context.Context) (*session, error) {
+func (c *Connection) live(ctx context.Context) (*start, error) {
 	s := c.session.Load()
-	if !c.config().Restart || !s.over() {
+	if !c.config().Restart || !s.Over() {
 		return s, nil
 	}
 	r, err := c.restart()
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSent, err)
 	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: starting the server again: %w", ErrNotSent, ctx.Err())
+	if r != nil {
+		if err := r.wait(ctx); err != nil {
+			return nil, fmt.Errorf("%w: starting the server again: %w", ErrNotSent, err)
+		}
 	}
-	if r.err != nil {
-		return nil, fmt.Errorf("%w: starting the server again: %w", ErrNotSent, r.err)
-	}
-	return r.session, nil
+	return c.session.Load(), nil
 }
 
-// restart begins a start, or returns the one that is under way.
-func (c *Connection) restart() (*restart, error) {
+// restart begins a start, or returns the one that is under way; nil if another
+// caller's has just succeeded.
+func (c *Connection) restart() (*run, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := c.session.Load()
-	if s.over() {
-		c.gone(s) // sessionEnded may not have come so far
-	}
+	c.gone() // sessionEnded may not have come so far
 	switch {
 	case c.closed:
-		return nil, errClosed
+		return nil, session.ErrClosed
 	case c.cause() != nil:
 		return nil, c.cause()
 	case c.starts.running != nil:
 		return c.starts.running, nil
-	case !s.over(): // another caller's start has just succeeded
-		r := &restart{done: make(chan struct{}), session: s}
-		close(r.done)
-		return r, nil
+	case !s.Over():
+		return nil, nil
 	}
 	why := c.starts.why
 	if wait := time.Until(c.starts.begun.Add(restartWait(c.starts.idle))); wait > 0 {
 		return nil, fmt.Errorf("%w; it may be started again in %v", why, wait.Round(time.Millisecond)+time.Millisecond)
 	}
-	r := &restart{done: make(chan struct{})}
-	c.starts.running, c.starts.begun = r, time.Now()
+	c.starts.begun = time.Now()
 	c.starts.count, c.starts.cause = c.starts.count+1, why
-	c.background.Go(func() { c.startAnew(r, s) }) // ends within the time for a start, and with the connection
-	return r, nil
+	c.starts.running = c.begin(func() error { return c.startAnew(s) }) // ends within the time for a start, and with the connection
+	return c.starts.running, nil
 }
 
 // restartWait is how long after a start the next may begin, when so many
@@ -101,32 +140,35 @@ func restartWait(idle int) time.Duration {
 }
 
 // startAnew starts the server once the old session is gone.
-func (c *Connection) startAnew(r *restart, old *session) {
-	defer close(r.done)
-	old.close(false)
+func (c *Connection) startAnew(old *start) error {
+	old.Close()
 	ctx, cancel := c.config().startContext(c.life)
 	defer cancel()
 	s, list, err := c.open(ctx, old.number+1)
 	if err == nil {
 		err = c.adopt(s, list)
-	} else {
-		err = c.failedStart(err)
 	}
-	r.session, r.err = s, err
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.starts.running = nil
+	switch {
+	case err == nil:
+	case c.closed:
+		err = session.ErrClosed
+	default:
+		c.idleStart(err)
+	}
+	return err
 }
 
 // adopt makes a session that has begun the connection's.
-func (c *Connection) adopt(s *session, list *toolList) error {
+func (c *Connection) adopt(s *start, list *toolList) error {
 	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		s.close(false)
-		return errClosed
-	}
 	defer c.mu.Unlock()
+	if c.closed {
+		c.background.Go(s.Close) // Close waits for it
+		return session.ErrClosed
+	}
 	if s.number > 0 {
 		s.tools = make(map[string]string, len(list.tools))
 		for i := range list.tools {
@@ -139,48 +181,33 @@ func (c *Connection) adopt(s *session, list *toolList) error {
 	}
 	c.listed = list
 	c.session.Store(s)
-	if s.over() {
-		c.gone(s)
-	}
+	c.gone()
 	return nil
 }
 
 // sessionEnded is told that a session has ended by itself.
-func (c *Connection) sessionEnded(s *session, err error) {
-	s.end(err)
+func (c *Connection) sessionEnded(s *session.Session, err error) {
+	s.End(err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session.Load() == s { // else it has not begun yet
-		c.gone(s)
-	}
+	c.gone()
 }
 
-// gone takes note that the connection's session has ended by itself. mu is
-// held.
-func (c *Connection) gone(s *session) {
+// gone takes note that the connection's session has ended by itself, if it has.
+// mu is held.
+func (c *Connection) gone() {
+	s := c.session.Load() // nil while the first one has not begun
 	switch {
-	case s.err == nil || s.counted:
+	case s == nil || s.counted || s.Cause() == nil:
 	case !c.config().Restart:
-		c.end(s.err)
+		c.end(s.Cause())
+	case s.answered.Load():
+		s.counted = true
+		c.starts.idle, c.starts.why = 0, s.Cause()
 	default:
 		s.counted = true
-		if s.answered.Load() {
-			c.starts.idle = 0
-			c.starts.why = s.err
-		} else {
-			c.idleStart(s.err)
-		}
+		c.idleStart(s.Cause())
 	}
-}
-
-func (c *Connection) failedStart(err error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
-		return errClosed
-	}
-	c.idleStart(err)
-	return err
 }
 
 // idleStart counts a start that answered no call. mu is held.
@@ -204,7 +231,7 @@ func (r *restarts) warnings() []string {
 
 // checkTool says why a tool that was listed in an earlier session must not be
 // called in s.
-func (c *Connection) checkTool(s *session, tool, fingerprint string) error {
+func (c *Connection) checkTool(s *start, tool, fingerprint string) error {
 	now, ok := s.tools[tool]
 	if now == fingerprint {
 		return nil

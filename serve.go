@@ -77,7 +77,7 @@ func addTool(server *sdk.Server, tool Tool) error {
 			})
 		}
 		meta := maps.Clone(map[string]any(request.Params.Meta))
-		maps.DeleteFunc(meta, func(key string, _ any) bool { return isReserved(key) })
+		maps.DeleteFunc(meta, func(key string, _ any) bool { return protocol.IsReserved(key) })
 		r := handled(WithMeta(ctx, meta), tool, request.Params.Arguments)
 		answer := &sdk.CallToolResult{IsError: r.IsError, Content: r.contents()}
 		if r.Structured != nil && (r.Structured[0] == '{' || speaks(request, protocol.Stateless)) {

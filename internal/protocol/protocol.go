@@ -1,4 +1,4 @@
-// Package protocol knows the versions of MCP.
+// Package protocol knows the versions of MCP, and the metadata of its requests.
 package protocol
 
 import (
