@@ -4,6 +4,7 @@ package mcp
 
 import (
 	"reflect"
+	"time"
 )
 
 // Waiting returns how many calls and progress tokens the connection knows.
@@ -15,3 +16,11 @@ func Waiting(c *Connection) (calls, tokens int) {
 // EndSession ends the session as if its server had just gone, before the
 // connection is told.
 func EndSession(c *Connection, err error) { c.session.Load().End(err) }
+
+// BeginsLate makes the last start of the server one of the future, so that the
+// next may not begin yet on the slowest machine.
+func BeginsLate(c *Connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.starts.begun = time.Now().Add(time.Hour)
+}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/gotype"
+	"github.com/seed94b59a13/mcp/internal/names"
 	"github.com/seed94b59a13/mcp/internal/schema"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
@@ -46,8 +47,8 @@ const maxFault = 1 << 10
 // encoding/json reads it, as with the option string of a tag: these are faults of the
 // program.
 func NewTool[In, Out any](name, description string, f func(ctx context.Context, in In) (Out, error)) Tool {
-	if len(name) > maxName || !isNameText(name) || !isLetter(name[0]) || IsToolName(name) {
-		panic(fmt.Sprintf("mcp: NewTool: %q is not a name for a tool: it takes 1 to %d of A-Z, a-z, 0-9, _ and -, a letter first, and not the form of ToolName", name, maxName))
+	if len(name) > names.MaxTool || !names.IsText(name) || !isLetter(name[0]) || IsToolName(name) {
+		panic(fmt.Sprintf("mcp: NewTool: %q is not a name for a tool: it takes 1 to %d of A-Z, a-z, 0-9, _ and -, a letter first, and not the form of ToolName", name, names.MaxTool))
 	}
 	in, err := gotype.Arguments(reflect.TypeFor[In]())
 	var normal json.RawMessage

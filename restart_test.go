@@ -141,6 +141,7 @@ func TestRestart(t *testing.T) {
 // that it needs counts like any other.
 func TestRestartOfASessionThatEndsJustNow(t *testing.T) {
 	c, dir := mortal(t, nil)
+	mcp.BeginsLate(c)
 	mcp.EndSession(c, errors.New("it is gone"))
 	_, err := call(t, c, `{}`)
 	require.ErrorContains(t, err, "it is gone; it may be started again in", "it has answered no call")

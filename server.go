@@ -19,6 +19,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/names"
 	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -209,8 +210,8 @@ func (s Server) faults() (faults []string) {
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Sprintf(format, args...))
 	}
-	if !isServerName(s.Name) {
-		fault("Name must be 1 to %d letters, digits and hyphens", maxServerName)
+	if !names.IsServer(s.Name) {
+		fault("Name must be 1 to %d letters, digits and hyphens", names.MaxServer)
 	}
 	switch {
 	case s.Command == "" && s.URL == "":

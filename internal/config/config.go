@@ -7,14 +7,13 @@ package config
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/seed94b59a13/mcp/internal/names"
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
@@ -175,7 +174,7 @@ func isGemini(server []byte) bool {
 // add reads one server. It leaves out those that are disabled without a word:
 // whoever wrote the file knows.
 func (f *file) add(key string, value []byte, from hosts) {
-	e := entry{Entry: Entry{Key: key, Name: serverName(key)}, file: f, from: from, fields: map[string][]byte{}, excluded: map[string]bool{}}
+	e := entry{Entry: Entry{Key: key, Name: names.Server(key)}, file: f, from: from, fields: map[string][]byte{}, excluded: map[string]bool{}}
 	e.collect(value)
 	if e.disabled() || f.rules.disabled(key) {
 		return
@@ -195,36 +194,4 @@ func (f *file) add(key string, value []byte, from hosts) {
 		e.Faults = append(e.Faults, fmt.Sprintf("and %d more faults", e.more))
 	}
 	f.entries = append(f.entries, e.Entry)
-}
-
-const (
-	maxName    = 32 // what Server.Name may have
-	hashLength = 10 // hex digits behind a hyphen
-)
-
-// serverName makes a Server.Name of any text but the empty one, by the rule by
-// which tools get their names: what does not fit is cleaned and cut, and ends
-// in a hash of the whole. It depends on nothing else, and no two texts share
-// it: one that could be mistaken for a name with a hash gets a hash as well.
-func serverName(key string) string {
-	if key == "" {
-		return ""
-	}
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, key)
-	if name == key && len(name) <= maxName && !endsInHash(name) {
-		return name
-	}
-	sum := sha256.Sum256([]byte(key))
-	return name[:min(len(name), maxName-1-hashLength)] + "-" + hex.EncodeToString(sum[:])[:hashLength]
-}
-
-// endsInHash reports whether a name could be one that serverName has made.
-func endsInHash(name string) bool {
-	at := len(name) - hashLength
-	return at >= 1 && name[at-1] == '-' && strings.Trim(name[at:], "0123456789abcdef") == ""
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/seed94b59a13/mcp/internal/names"
 )
 
 var variables = map[string]string{"TOKEN": "t0ken", "DIR": "/src", "input:key": "typed", "file:~/key": "from a file", "workspaceFolder": "/work"}
@@ -310,7 +312,7 @@ func TestHosts(t *testing.T) {
 			entries, err := Read([]byte(host.file), lookup)
 			require.NoError(t, err)
 			for i := range entries {
-				assert.Equal(t, serverName(entries[i].Key), entries[i].Name)
+				assert.Equal(t, names.Server(entries[i].Key), entries[i].Name)
 				entries[i].Name = ""
 			}
 			assert.Equal(t, host.want, entries, host.documented)
