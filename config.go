@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/config"
+	"github.com/seed94b59a13/mcp/internal/program"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 )
 
@@ -91,7 +91,7 @@ func configured(e config.Entry, base []string) (_ Server, notes []string, err er
 	notes = s.leaveOutHeaders()
 	switch {
 	case s.Command != "":
-		s.Env = lastOfEach(append(slices.Clip(base), s.Env...))
+		s.Env = program.LastOfEach(append(slices.Clip(base), s.Env...))
 	case s.URL != "":
 		// Other applications ignore what is for a program. An env often has a key
 		// that its writer takes for that of the server.
@@ -175,31 +175,4 @@ func isUsual(header, value string) bool {
 //     means a server to have that puts it into Env.
 //
 // Keys and tokens are not among them.
-func BaseEnv() []string {
-	var env []string
-	add := func(names []string, plain func(value string) bool) {
-		for _, name := range names {
-			// Some shells hand on functions in variables, and old ones run them.
-			if value, ok := os.LookupEnv(name); ok && !strings.HasPrefix(value, "() {") && plain(value) {
-				env = append(env, name+"="+value)
-			}
-		}
-	}
-	add(baseVariables, func(string) bool { return true })
-	add(addressVariables, func(value string) bool { return !strings.Contains(value, "@") })
-	return lastOfEach(env) // Windows finds one variable under both names
-}
-
-var baseVariables = []string{
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "LANG", "TMPDIR", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT",
-	"APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "USERPROFILE", "USERNAME", "HOMEDRIVE", "HOMEPATH",
-	"SYSTEMDRIVE", "TEMP", "TMP",
-	"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_DIRS",
-	"XDG_DATA_DIRS", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "NPM_CONFIG_CACHE", "npm_config_cache", "UV_CACHE_DIR",
-	"SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "DISPLAY", "WAYLAND_DISPLAY",
-}
-
-// addressVariables may have credentials in them.
-var addressVariables = []string{
-	"HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "DOCKER_HOST",
-}
+func BaseEnv() []string { return program.BaseEnv() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/patience"
+	"github.com/seed94b59a13/mcp/internal/program"
 	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/stdio"
@@ -87,14 +88,22 @@ func (c *Connection) open(ctx context.Context, number int) (*start, *toolList, e
 	}
 	s, err := session.Begin(ctx, config)
 	if err != nil {
-		return nil, nil, c.config().hinted(err)
+		return nil, nil, c.hinted(err)
 	}
 	begun := &start{Session: s, number: number}
 	list, err := c.read(ctx, begun, c.lastList())
 	if err != nil {
-		return nil, nil, c.config().hinted(s.GiveUp(ctx, stepListing, err))
+		return nil, nil, c.hinted(s.GiveUp(ctx, stepListing, err))
 	}
 	return begun, list, nil
+}
+
+// hinted adds to the error of a start what its reader may do next.
+func (c *Connection) hinted(err error) error {
+	if hint := program.Hint(c.config().Command, c.config().Env, err); hint != "" {
+		return fmt.Errorf("%w (%s)", err, hint)
+	}
+	return err
 }
 
 // startProgram starts the program of a stdio server.

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/seed94b59a13/mcp/internal/program"
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
@@ -120,7 +121,7 @@ func (s Server) description() description {
 	if len(s.Env) > 0 {
 		keys := make([]string, 0, len(s.Env))
 		for _, entry := range s.Env {
-			if key, _, ok := cutEnv(entry); ok {
+			if key, _, ok := program.Cut(entry); ok {
 				keys = append(keys, key)
 			}
 		}

@@ -14,12 +14,12 @@ import (
 	"net/url"
 	"os"
 	"reflect"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/names"
+	"github.com/seed94b59a13/mcp/internal/program"
 	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/streamable"
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -178,7 +178,7 @@ func (s Server) check() (Server, error) {
 		s.StopTimeout = defaultStopTimeout
 	}
 	s = s.clone()
-	s.Env = lastOfEach(s.Env)
+	s.Env = program.LastOfEach(s.Env)
 	return s, nil
 }
 
@@ -265,7 +265,7 @@ func (s Server) checkStdio(fault func(string, ...any)) {
 	for i, entry := range s.Env {
 		// Without its value an entry may be shown, but one without a value
 		// may well be a secret as a whole.
-		switch key, _, ok := cutEnv(entry); {
+		switch key, _, ok := program.Cut(entry); {
 		case !ok || key == "":
 			fault("Env[%d] must be KEY=VALUE", i)
 		case strings.ContainsRune(entry, 0):
@@ -364,54 +364,12 @@ func isHeaderValue(value string) bool {
 	return true
 }
 
-// cutEnv splits an entry of an environment. Windows has hidden variables such
-// as =C: whose name begins with the separator.
-func cutEnv(entry string) (key, value string, ok bool) {
-	from := 0
-	if runtime.GOOS == "windows" && strings.HasPrefix(entry, "=") {
-		from = 1
-	}
-	i := strings.IndexByte(entry[from:], '=')
-	if i < 0 {
-		return "", "", false
-	}
-	return entry[:from+i], entry[from+i+1:], true
-}
-
-// lastOfEach keeps the last entry for each key, in the order of those. The
-// result is never nil: os/exec takes nil for the host's environment.
-func lastOfEach(env []string) []string {
-	seen := map[string]bool{}
-	kept := make([]string, 0, len(env))
-	for _, entry := range slices.Backward(env) {
-		key, _, _ := cutEnv(entry)
-		if runtime.GOOS == "windows" {
-			key = strings.ToUpper(key)
-		}
-		if !seen[key] {
-			seen[key] = true
-			kept = append(kept, entry)
-		}
-	}
-	slices.Reverse(kept)
-	return kept
-}
-
-// plainVariables are variables whose values are not secrets but stand in every
-// second error text.
-var plainVariables = append([]string{"LANGUAGE", "TZ", "PWD", "NODE_ENV", "NODE_PATH", "GOPATH", "GOROOT"}, baseVariables...)
-
-func isPlain(key, value string) bool {
-	return slices.Contains(plainVariables, key) || strings.HasPrefix(key, "LC_") || strings.HasPrefix(key, "XDG_") ||
-		slices.Contains(addressVariables, key) && !strings.Contains(value, "@")
-}
-
 // quoter returns what quotes the server without its secrets.
 func (s Server) quoter() *secret.Quoter {
 	secrets := []string{s.BearerToken}
 	for _, entry := range s.Env {
-		key, value, _ := cutEnv(entry)
-		if !isPlain(strings.ToUpper(key), value) {
+		key, value, _ := program.Cut(entry)
+		if program.IsSecret(key, value) {
 			secrets = append(secrets, secret.Within(value)...)
 		}
 	}
