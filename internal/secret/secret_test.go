@@ -11,6 +11,7 @@ import (
 	"html"
 	"log/slog"
 	"maps"
+	"mime/quotedprintable"
 	"net"
 	"net/url"
 	"os"
@@ -27,6 +28,9 @@ import (
 )
 
 const hush = `p/w+d="é&<hunter2>'\z 🔑%41`
+
+// within is what stands in quotes.
+func within(quoted string) string { return quoted[1 : len(quoted)-1] }
 
 // spellings are what encoders make of a text.
 func spellings(s string) map[string]string {
@@ -68,7 +72,7 @@ func spellings(s string) map[string]string {
 		"JSON, slashes":    strings.ReplaceAll(inner, "/", `\/`),
 		"JSON, all":        each(escaped(`\u%04x`)),
 		"JSON, capitals":   each(escaped(`\u%04X`)),
-		"Go":               strings.Trim(fmt.Sprintf("%q", s), `"`),
+		"Go":               within(fmt.Sprintf("%q", s)),
 		"query":            url.QueryEscape(s),
 		"path":             url.PathEscape(s),
 		"percent":          each(percent("%%%02x")),
@@ -124,6 +128,92 @@ func TestSpellings(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "nothing of short or hush-hus.", secret.New("short", "hush-hush").Quote("nothing of short or hush-hus.", 100))
+}
+
+// Spellings of which each character is an escape, or that have something between
+// the characters. What is behind them may become a part of the last escape.
+func TestRareSpellings(t *testing.T) {
+	octets := func(format string, s string) string {
+		var b strings.Builder
+		for _, c := range []byte(s) {
+			fmt.Fprintf(&b, format, c)
+		}
+		return b.String()
+	}
+	runes := func(format string, s string) string {
+		var b strings.Builder
+		for _, r := range s {
+			fmt.Fprintf(&b, format, r)
+		}
+		return b.String()
+	}
+	times := func(n int, encode func(string) string, s string) string {
+		for range n {
+			s = encode(s)
+		}
+		return s
+	}
+	inJSON := func(s string) string {
+		quoted, _ := json.Marshal(s)
+		return within(string(quoted))
+	}
+	for _, s := range []string{hush, "sk-live-0123456789abcdef", `a/b?c=d&e<f>'g"h`, "pässwörd-ünd-mehr", "0123456789+/=abc"} {
+		var mail strings.Builder
+		w := quotedprintable.NewWriter(&mail)
+		fmt.Fprint(w, s)
+		w.Close()
+		q := secret.New(s)
+		for name, spelling := range map[string]string{
+			"octal":               octets(`\%03o`, s),
+			"bytes of Python":     octets(`\x%02x`, s),
+			"JavaScript":          runes(`\u{%x}`, s),
+			"Python":              runes(`\U%08x`, s),
+			"Go":                  within(fmt.Sprintf("%+q", s)),
+			"HTML, seven digits":  runes("&#%07d;", s),
+			"HTML, no semicolons": runes("&#%d", s),
+			"HTML, hex, the same": runes("&#x%x", s),
+			"HTML, thrice":        times(3, html.EscapeString, s),
+			"JSON, four times":    times(4, inJSON, s),
+			"percent, four times": times(4, url.QueryEscape, s),
+			"JSON in HTML in URL": url.QueryEscape(html.EscapeString(inJSON(s))),
+			"URL in HTML in JSON": inJSON(html.EscapeString(url.QueryEscape(s))),
+			"HTML, torn by a URL": strings.ReplaceAll(runes("&#%d;", s), ";", "%3B"),
+			"mail":                mail.String(),
+			"mail, all":           octets("=%02X", s),
+			"hex, colons":         strings.TrimSuffix(octets("%02x:", s), ":"),
+			"hex, spaces":         fmt.Sprintf("% X", s),
+			"hex, hyphens":        strings.TrimSuffix(octets("%02X-", s), "-"),
+			"hex in a URL":        strings.TrimSuffix(octets("%02x%%3A", s), "%3A"),
+		} {
+			assert.Equal(t, "before [masked] after", q.Quote("before "+spelling+" after", 4096), "%s: %s", name, spelling)
+		}
+		encoded := base64.StdEncoding.EncodeToString([]byte(s))
+		for name, spelling := range map[string]string{
+			"in a URL":  url.QueryEscape(encoded),
+			"in lines":  encoded[:8] + "\r\n" + encoded[8:],
+			"in JSON":   encoded[:8] + `\n` + encoded[8:],
+			"slashes":   strings.ReplaceAll(encoded, "/", `\/`),
+			"in mail":   strings.ReplaceAll(encoded[:8]+"=\n"+encoded[8:], "==", "=3D=3D"),
+			"in quotes": base64.StdEncoding.EncodeToString([]byte("'" + s + "'")),
+		} {
+			got := q.Quote("before "+spelling+" after", 4096)
+			assert.Contains(t, got, "[masked]", "base64 %s: %s", name, spelling)
+			assert.Less(t, len(got), len("before [masked] after")+8, "base64 %s: %s", name, spelling)
+		}
+		bytes := ""
+		for _, c := range []byte(s) {
+			bytes += fmt.Sprintf("0x%02x, ", c)
+		}
+		assert.Equal(t, "before 0x[masked], after", q.Quote("before "+bytes+"after", 4096))
+	}
+	// An escape that began before a secret takes its first bytes, and one that
+	// ends behind it its last ones.
+	for _, test := range [][2]string{
+		{`41/a"b-c-d`, `%41\/a\"b-c-d`}, {`nine/letters`, `\nine\/letters`}, {`lt;a/b-c-d-e`, `&lt;a\/b-c-d-e`}, {`u0041/b-c-d-e`, `\u0041\/b-c-d-e`},
+		{`a/b-c-d-e%4`, `a\/b-c-d-e%41`}, {`a/b-c-d-e&am`, `a\/b-c-d-e&amp;`}, {`a/b-c-d-e\u00`, `a%2Fb-c-d-e\u0041`}, {`ab/c-d-e%4`, `%ab\/c-d-e%41`},
+	} {
+		assert.Equal(t, "[masked]", secret.New(test[0]).Quote(test[1], 100), test[1])
+	}
 }
 
 // Whatever is cut, no more than a few bytes of a secret that stands there are
@@ -320,6 +410,24 @@ func BenchmarkQuote(b *testing.B) {
 				q, text := secret.New(secrets...), strings.Repeat("some words, and ", size/16+1)
 				for b.Loop() {
 					q.Quote(text, limit)
+				}
+			})
+		}
+	}
+}
+
+// BenchmarkQuoteNear has texts that are nearly a secret at each place: the time for
+// a byte is the same in a short and in a long one.
+func BenchmarkQuoteNear(b *testing.B) {
+	s := strings.Repeat("a", 50)
+	for _, unit := range []string{"a", s[1:] + "-", `\`, "%25", "%61", "&amp;", `\u0061`, "&#97;", "YWFh", "61"} {
+		for _, size := range []int{4 << 10, 64 << 10, 1 << 20} {
+			b.Run(fmt.Sprint(unit, "/", size), func(b *testing.B) {
+				q, text := secret.New(s, s+"b", s+"c"), strings.Repeat(unit, size/len(unit)+1)[:size]
+				b.SetBytes(int64(size))
+				for b.Loop() {
+					q.Text([]byte(text), size)
+					q.End([]byte(text), true, size)
 				}
 			})
 		}
