@@ -19,33 +19,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Command returns the command of a server, not yet started. A program without a separator in its
-// name is looked up in the PATH of env, or in the host's if env has none; a
-// path is relative to dir if it is not absolute.
-func Command(program string, args, env []string, dir string) (*exec.Cmd, error) {
-	path, err := lookPath(program, env)
-	if err != nil {
-		return nil, err
-	}
-	return &exec.Cmd{Path: path, Args: append([]string{program}, args...), Env: env, Dir: dir}, nil
-}
+// adapt has nothing to do here: the system runs scripts as well.
+func adapt(*exec.Cmd) error { return nil }
+
+// isName reports whether the key of an entry is the name of a variable.
+func isName(key, name string) bool { return key == name }
 
 // lookPath finds the program.
-func lookPath(program string, env []string) (string, error) {
+func lookPath(program, _ string, env []string) (string, error) {
 	if strings.Contains(program, "/") {
 		return program, nil
 	}
-	path := os.Getenv("PATH")
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
-			path = value
-		}
-	}
-	var denied error
-	for _, dir := range filepath.SplitList(path) {
-		if !filepath.IsAbs(dir) {
-			continue // what it means would depend on the folder of the host
-		}
+	denied := notFound(program)
+	for _, dir := range folders(env) {
 		file := filepath.Join(dir, program)
 		info, err := os.Stat(file)
 		if err != nil || info.IsDir() {
@@ -56,10 +42,7 @@ func lookPath(program string, env []string) (string, error) {
 		}
 		denied = &fs.PathError{Op: "exec", Path: file, Err: fs.ErrPermission}
 	}
-	if denied != nil {
-		return "", denied
-	}
-	return "", &exec.Error{Name: program, Err: errNotInPath}
+	return "", denied
 }
 
 // explain adds to the error of a start what its number leaves open: "no such

@@ -14,38 +14,27 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Command returns the command of a server, not yet started. A program without a separator in its
-// name is looked up in the PATH of env, or in the host's if env has none; a
-// path is relative to dir if it is not absolute.
-//
-// Here the extensions of the PATHEXT of env are tried, too. Batch files, which
-// npx and most other launchers are, are given to cmd.exe. An argument that
-// would not be safe with it is an [UnsafeError].
-//
-// os/exec adds SYSTEMROOT to an environment without it: few programs start
-// without.
-func Command(program string, args, env []string, dir string) (*exec.Cmd, error) {
-	path, err := lookPath(program, dir, env)
+// adapt has a batch file run by cmd.exe.
+func adapt(cmd *exec.Cmd) error {
+	if extension := strings.ToLower(filepath.Ext(cmd.Path)); extension != ".bat" && extension != ".cmd" {
+		return nil
+	}
+	line, err := batchLine(cmd.Path, cmd.Args[1:])
 	if err != nil {
-		return nil, err
+		return err
 	}
-	cmd := &exec.Cmd{Path: path, Args: append([]string{program}, args...), Env: env, Dir: dir}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".bat", ".cmd":
-		line, err := batchLine(path, args)
-		if err != nil {
-			return nil, err
-		}
-		// Not the COMSPEC of an environment that may come from anywhere.
-		system, err := windows.GetSystemDirectory()
-		if err != nil {
-			return nil, fmt.Errorf("finding cmd.exe: %w", err)
-		}
-		cmd.Path = filepath.Join(system, "cmd.exe")
-		cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `"` + cmd.Path + `" ` + line}
+	// Not the COMSPEC of an environment that may come from anywhere.
+	system, err := windows.GetSystemDirectory()
+	if err != nil {
+		return fmt.Errorf("finding cmd.exe: %w", err)
 	}
-	return cmd, nil
+	cmd.Path = filepath.Join(system, "cmd.exe")
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `"` + cmd.Path + `" ` + line}
+	return nil
 }
+
+// isName reports whether the key of an entry is the name of a variable.
+func isName(key, name string) bool { return strings.EqualFold(key, name) }
 
 // batchLine returns the arguments with which cmd.exe runs a batch file. The
 // batch file's arguments are parsed by cmd.exe, then by the batch file, which
@@ -88,10 +77,7 @@ func lookPath(program, dir string, env []string) (string, error) {
 	if strings.ContainsAny(program, `:\/`) {
 		file := program
 		if !filepath.IsAbs(file) && filepath.VolumeName(file) == "" {
-			if dir == "" {
-				dir = "."
-			}
-			absolute, err := filepath.Abs(dir)
+			absolute, err := filepath.Abs(dir) // the host's own for ""
 			if err != nil {
 				return "", err
 			}
@@ -105,45 +91,26 @@ func lookPath(program, dir string, env []string) (string, error) {
 		}
 		return "", &exec.Error{Name: program, Err: fs.ErrNotExist}
 	}
-	for _, folder := range filepath.SplitList(variable("PATH", env)) {
-		if !filepath.IsAbs(folder) {
-			continue // what it means would depend on the folder of the host
-		}
+	for _, folder := range folders(env) {
 		if found := withExtension(filepath.Join(folder, program), extensions); found != "" {
 			return found, nil
 		}
 	}
-	return "", &exec.Error{Name: program, Err: errNotInPath}
+	return "", notFound(program)
 }
 
 // withExtension returns the file as it is if it has an extension and exists,
 // or with the first extension that makes it exist.
 func withExtension(file string, extensions []string) string {
-	candidates := []string{}
 	if filepath.Ext(file) != "" {
-		candidates = append(candidates, file)
+		extensions = append([]string{""}, extensions...)
 	}
 	for _, extension := range extensions {
-		candidates = append(candidates, file+extension)
-	}
-	for _, candidate := range candidates {
-		if info, err := os.Stat(candidate); err == nil && !info.IsDir() {
-			return candidate
+		if info, err := os.Stat(file + extension); err == nil && !info.IsDir() {
+			return file + extension
 		}
 	}
 	return ""
-}
-
-// variable returns a variable of env, whatever the letter case of its name,
-// or else of the host.
-func variable(name string, env []string) string {
-	value := os.Getenv(name)
-	for _, entry := range env {
-		if key, v, ok := strings.Cut(entry, "="); ok && strings.EqualFold(key, name) {
-			value = v
-		}
-	}
-	return value
 }
 
 // explain adds to the error of a start what its number leaves open: nothing

@@ -1,6 +1,7 @@
 package process
 
-// This file reads /proc, also when the host has no descriptor left.
+// This file awaits a child, and reads /proc, also when the host has no
+// descriptor left.
 
 import (
 	"bytes"
@@ -12,6 +13,18 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// awaitExit returns when the child has exited, or at once if that cannot be
+// waited for. It reports whether the child has exited and is still to be
+// reaped.
+func awaitExit(pid int) bool {
+	for {
+		err := unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil)
+		if err != unix.EINTR {
+			return err == nil
+		}
+	}
+}
 
 // status is what /proc tells of a process or a thread.
 type status struct {
@@ -97,29 +110,10 @@ func (t *tree) tasks(m *member) (dirs []string) {
 	return dirs
 }
 
-// read reads a file. It is a handful of system calls less than os.ReadFile.
-func (t *tree) read(path string) (data []byte, err error) {
-	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, t.note(err)
-	}
-	defer unix.Close(fd)
-	data = make([]byte, 0, 512)
-	for {
-		n, err := unix.Read(fd, data[len(data):cap(data)])
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return nil, err
-		case n == 0:
-			return data, nil
-		default:
-			data = data[:len(data)+n]
-			if len(data) == cap(data) {
-				data = append(data, 0)[:len(data)]
-			}
-		}
-	}
+// read reads a file.
+func (t *tree) read(path string) ([]byte, error) {
+	data, err := os.ReadFile(path)
+	return data, t.note(err)
 }
 
 // list returns the names in a directory.

@@ -32,20 +32,21 @@ import (
 // What leaves the group is the business of the tree, which not every system
 // has.
 //
-// The leader's exit is noticed before it is reaped, where the system allows
-// that, and it is reaped last: until then no other process, group or session
-// can get its id.
+// Where the tree is known the leader's exit is noticed before it is reaped, and
+// it is reaped last: until then no other process, group or session can get its
+// id.
 type Process struct {
 	command *exec.Cmd
-	pid     int           // os.Process forgets it once released
+	pid     int // os.Process forgets it once released
+	kill    sync.Once
 	killed  chan struct{} // closed by Kill
+	status  error         // of the leader; for Wait alone
 
 	mu         sync.Mutex
 	killedAt   time.Time
 	failed     error // of the last signal to the leader
 	exited     bool  // so has the leader
 	reaped     bool  // its id may be somebody else's
-	over       bool  // Wait has returned
 	terminated bool
 	tree       tree
 	warnings   []string
@@ -115,81 +116,61 @@ func lift(file *os.File) (*os.File, error) {
 // of the group has until Kill to follow its leader: a shell dies at once,
 // while the docker below it still removes its container.
 func (p *Process) Wait() error {
-	unreaped := awaitExit(p.pid)
-	p.mu.Lock()
-	p.exited = true
-	p.mu.Unlock()
-	var err error
-	if !unreaped {
-		err = p.reap()
+	reaped := !awaitExit(p.pid)
+	if reaped {
+		p.reap() // which waits, without the lock
 	}
+	p.mu.Lock()
+	p.exited, p.reaped = true, reaped
+	p.mu.Unlock()
 	for p.leaving() {
 		select {
 		case <-p.killed:
 		case <-time.After(2 * time.Millisecond):
 		}
 	}
-	defer p.finish()
+	// The host may close the pipes, which the tree uses, when this has returned.
+	defer p.kill.Do(func() {})
 	start := time.Now()
-	if unreaped && p.hasLeftNobody() {
-		unreaped = false
-		err = p.reap()
-	}
-	if p.isGone() {
-		return err
+	if p.hasLeftNobody() {
+		return p.status
 	}
 	for p.killLeft(time.Since(start)) {
 		time.Sleep(time.Millisecond)
 	}
-	if unreaped {
-		err = p.reap()
-	}
 	for time.Since(start) < groupTime && !errors.Is(syscall.Kill(-p.pid, 0), syscall.ESRCH) {
 		time.Sleep(time.Millisecond)
 	}
-	return err
+	return p.status
 }
 
-// hasLeftNobody reports whether the leader, which has exited, seems to have
-// left no process, and that can be made sure of once it is reaped.
+// reap takes the exit status of the leader.
+func (p *Process) reap() {
+	p.status = p.command.Wait()
+	if errors.Is(p.status, syscall.ECHILD) {
+		// Somebody else has reaped it: the system, for a host that ignores
+		// SIGCHLD, or a host that waits for whatever child. os/exec then keeps
+		// its descriptor of the process.
+		p.command.Process.Release()
+		p.status = errors.New("its exit status is unknown, since the host ignores SIGCHLD or reaps all of its children")
+	}
+}
+
+// hasLeftNobody reports whether the leader, which has exited, has certainly left
+// no process. If none is known it is reaped: what has its id then is what is
+// left, and stands still.
 func (p *Process) hasLeftNobody() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.tree.mayBeEmpty() {
 		return false
 	}
-	syscall.Kill(-p.pid, syscall.SIGSTOP) // in case that there are some
-	return true
-}
-
-// isGone reports whether the leader is reaped and certainly nothing is left.
-func (p *Process) isGone() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.reaped && p.tree.isEmpty()
-}
-
-// finish ends the use of the tree: the host may close the pipes from now on.
-func (p *Process) finish() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.over = true
-}
-
-// reap takes the exit status of the leader, which has exited.
-func (p *Process) reap() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.reaped = true
-	err := p.command.Wait()
-	if errors.Is(err, syscall.ECHILD) {
-		// Somebody else has reaped it: the system, for a host that ignores
-		// SIGCHLD, or a host that waits for whatever child. os/exec then keeps
-		// its descriptor of the process.
-		p.command.Process.Release()
-		return errors.New("its exit status is unknown, since the host ignores SIGCHLD or reaps all of its children")
+	if !p.reaped {
+		syscall.Kill(-p.pid, syscall.SIGSTOP)
+		p.reaped = true
+		p.reap()
 	}
-	return err
+	return p.tree.isEmpty()
 }
 
 // leaving reports whether members of the group are on their way out.
@@ -215,7 +196,10 @@ func (p *Process) killLeft(past time.Duration) bool {
 	if past < groupTime && alive+dead > 0 || past < deathTime && alive > 0 {
 		return true
 	}
-	p.warnings = p.tree.warnings()
+	if p.warnings = p.tree.warnings(); !p.reaped {
+		p.reaped = true
+		p.reap()
+	}
 	return false
 }
 
@@ -247,18 +231,13 @@ func (p *Process) Terminate() {
 
 // Kill implements stdio.Process.
 func (p *Process) Kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.killed:
-		return
-	default:
+	p.kill.Do(func() {
 		close(p.killed)
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.killedAt = time.Now()
-	}
-	if !p.over {
 		p.killAll()
-	}
+	})
 }
 
 // killAll kills what has left the group, then the group, and the leader for

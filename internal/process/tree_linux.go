@@ -29,17 +29,26 @@ const (
 // double fork is found by its session, and what begins a session by its parent;
 // what does both is a daemon, and let go in the agreed way.
 //
+// A daemon could be found as well, and is not to be. A variable that all below
+// the server inherit, looked for in /proc/PID/environ, is kept by the honest and
+// left out by who means harm: what it ends is the tmux, adb or gpg-agent that a
+// server happens to be the first to start, and that its user goes on with. It
+// would also stand in each environment, which is to be what the host says. To be
+// the reaper of orphans (prctl(2), PR_SET_CHILD_SUBREAPER) is for the host to
+// choose, since it then has to reap all that it did not start; a cgroup needs a
+// right that few hosts have.
+//
 // A look asks each process of the system for its session, which takes less
 // than a microsecond each, and reads more only of those that belong. Nothing
 // is held open between two looks: a tree may have more processes than the host
 // may have descriptors.
 type tree struct {
-	leader  int       // the id of the server's process, group and session
-	spare   []uint    // descriptors of our own, which are open for as long as the tree is in use
-	members []*member // without the leader; in the order in which they were found
-	known   map[int]*member
-	starved error // that no descriptor was free
-	missed  error // the same, of the last look
+	leader  int          // the id of the server's process, group and session
+	spare   []uint       // descriptors of our own, which are open for as long as the tree is in use
+	members []*member    // without the leader; in the order in which they were found
+	known   map[int]bool // ids of processes that the present look need not look at
+	starved error        // that no descriptor was free
+	missed  error        // the same, of the last look
 }
 
 // A member is a process of the tree. Another may get its id once it is gone;
@@ -54,7 +63,7 @@ type member struct {
 // newTree returns the tree below a process that leads a session. The outputs
 // among its pipes stay open for as long as the tree is in use.
 func newTree(leader int, ours Pipes) tree {
-	t := tree{leader: leader, known: map[int]*member{}}
+	t := tree{leader: leader}
 	for _, file := range []*os.File{ours.Stdout, ours.Stderr} {
 		if conn, err := file.SyscallConn(); err == nil {
 			conn.Control(func(fd uintptr) { t.spare = append(t.spare, uint(fd)) })
@@ -143,7 +152,7 @@ func (t *tree) left() (alive, dead int) {
 	}
 	t.withDescriptors(func() {
 		alive, dead = 0, 0
-		t.forget(func(m *member) bool { return !keeps(m) })
+		t.members = slices.DeleteFunc(t.members, func(m *member) bool { return !keeps(m) })
 	})
 	return alive, dead
 }
@@ -175,24 +184,26 @@ func (t *tree) warnings() (warnings []string) {
 // when it stands still: one that is in the middle of a fork as the signal
 // arrives has one more.
 func (t *tree) look(stop, session bool) {
-	t.forget(func(m *member) bool { return !t.update(m) && t.starved == nil })
-	for _, m := range t.members {
-		if stop {
-			t.stop(m)
+	news := false
+	take := func(m *member) {
+		t.known[m.pid], news = true, true
+		if stop && !m.killed {
+			t.signal(m, unix.SIGSTOP)
 		}
 	}
+	add := func(pid int, s status) {
+		m := &member{pid: pid, status: s}
+		t.members = append(t.members, m)
+		take(m)
+	}
+	t.known = map[int]bool{os.Getpid(): true, t.leader: true}
+	t.members = slices.DeleteFunc(t.members, func(m *member) bool { return !t.update(m) && t.starved == nil })
+	for _, m := range t.members {
+		take(m)
+	}
 	start := time.Now()
-	for news := true; news && time.Since(start) < lookTime; {
+	for news = true; news && time.Since(start) < lookTime; {
 		news = false
-		add := func(pid int, s status) {
-			m := &member{pid: pid, status: s}
-			t.members = append(t.members, m)
-			t.known[pid] = m
-			news = true
-			if stop {
-				t.stop(m)
-			}
-		}
 		t.bySession(session, add)
 		for i := -1; i < len(t.members) && time.Since(start) < growTime; i++ {
 			parent := &member{pid: t.leader}
@@ -215,7 +226,7 @@ func (t *tree) byParent(parent *member, add func(pid int, s status)) {
 	found := map[int]status{}
 	for _, pid := range t.children(parent) {
 		// The children of a process that has ended meanwhile have another parent.
-		if s, ok := t.isNew(pid); ok && s.parent == parent.pid {
+		if s, err := t.stat(pid); err == nil && !t.known[pid] && s.parent == parent.pid {
 			found[pid] = s
 		}
 	}
@@ -242,37 +253,16 @@ func (t *tree) bySession(session bool, add func(pid int, s status)) {
 	sessions[own], sessions[0] = false, false
 	for _, name := range t.list("/proc") {
 		pid, err := strconv.Atoi(name)
-		if err != nil || pid == t.leader {
+		if err != nil || t.known[pid] {
 			continue
 		}
 		if id, err := unix.Getsid(pid); err != nil || !sessions[id] {
 			continue
 		}
-		if s, ok := t.isNew(pid); ok && sessions[s.session] {
+		if s, err := t.stat(pid); err == nil && sessions[s.session] {
 			add(pid, s)
 		}
 	}
-}
-
-// isNew returns the status of a process, and whether it is none that is known
-// as of the beginning of the look.
-func (t *tree) isNew(pid int) (status, bool) {
-	if t.known[pid] != nil || pid == os.Getpid() {
-		return status{}, false
-	}
-	s, err := t.stat(pid)
-	return s, err == nil
-}
-
-// forget takes members out of the tree.
-func (t *tree) forget(gone func(*member) bool) {
-	t.members = slices.DeleteFunc(t.members, func(m *member) bool {
-		if !gone(m) {
-			return false
-		}
-		delete(t.known, m.pid)
-		return true
-	})
 }
 
 // update looks at a member again, and reports whether it is still there.
@@ -283,12 +273,6 @@ func (t *tree) update(m *member) bool {
 	}
 	m.status = s
 	return true
-}
-
-func (t *tree) stop(m *member) {
-	if !m.killed {
-		t.signal(m, unix.SIGSTOP)
-	}
 }
 
 // signal signals a member and no other process: where the system has
