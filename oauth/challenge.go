@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-const maxScopes = 256 // that are asked for
+const (
+	maxScopes    = 256      // that are asked for
+	maxScopeText = 32 << 10 // bytes of all of them
+)
 
 // A challenge is what a server says when it refuses a request.
 type challenge struct {
@@ -71,31 +74,42 @@ func paramValue(s string) (value, rest string) {
 		}
 		return b.String(), ""
 	}
-	value, rest, _ = strings.Cut(s, ",")
-	// The comma may be missing.
-	if before, _, ok := strings.Cut(value, "="); ok {
-		if i := strings.LastIndexAny(before, " \t"); i >= 0 {
-			return strings.TrimSpace(before[:i]), s[i:]
+	// The comma may be missing. What is far behind is not looked at: of a long
+	// header it would be again for each parameter.
+	if i := strings.IndexAny(s, ",="); i >= 0 && s[i] == '=' {
+		if end := strings.LastIndexAny(s[:i], " \t"); end >= 0 {
+			return strings.TrimSpace(s[:end]), s[end:]
 		}
 	}
+	value, rest, _ = strings.Cut(s, ",")
 	return strings.TrimSpace(value), rest
 }
 
-// fields splits scopes, and leaves out what can be none.
+// fields splits scopes, and leaves out what can be none (RFC 6749, section 3.3).
 func fields(s string) []string {
-	scopes := slices.DeleteFunc(strings.Fields(s), func(scope string) bool {
+	return union(nil, slices.DeleteFunc(strings.Fields(s), func(scope string) bool {
 		return strings.IndexFunc(scope, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }) >= 0
-	})
-	return scopes[:min(len(scopes), maxScopes)]
+	}))
 }
 
-// union returns a and what b has besides, in this order.
+// union returns a and what b has besides, in this order, as far as it fits into
+// a URL that a browser takes.
 func union(a, b []string) []string {
 	all := slices.Clone(a)
+	size := len(strings.Join(a, " "))
 	for _, scope := range b {
-		if !slices.Contains(all, scope) && len(all) < maxScopes {
+		if len(all) == maxScopes {
+			break
+		}
+		if !slices.Contains(all, scope) && size+len(scope) < maxScopeText {
 			all = append(all, scope)
+			size += len(scope) + 1
 		}
 	}
 	return all
+}
+
+// containsAll reports whether all has each of some.
+func containsAll(all, some []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }

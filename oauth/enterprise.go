@@ -11,6 +11,10 @@ import (
 	"strings"
 )
 
+// idJAG is the type of an assertion that an identity provider issues for another
+// authorization server.
+const idJAG = "urn:ietf:params:oauth:token-type:id-jag"
+
 // Enterprise gets assertions for the users of an organization, whose identity
 // provider decides which servers a program may use for them (ID-JAG, the
 // extension for enterprise-managed authorization). Its Assertion method is one
@@ -50,22 +54,27 @@ func (e *Enterprise) Assertion(ctx context.Context, audience, resource string) (
 	if err != nil {
 		return "", err
 	}
-	client := registration{ID: e.ID, Method: "none"}
+	t := terms{TokenURL: string(m.Token), Issuer: string(m.Issuer), Resource: resource, Client: registration{ID: e.ID, Method: "none"}}
 	if e.Secret != "" {
-		client.Method = secretMethod(m.Methods)
+		t.Client.Method = secretMethod(m.Methods)
 	}
-	t := tokenRequest{url: string(m.Token), issuer: string(m.Issuer), client: client, resource: resource, form: url.Values{
-		"grant_type":         {"urn:ietf:params:oauth:grant-type:token-exchange"},
-		"audience":           {audience},
-		"subject_token":      {subject},
-		"subject_token_type": {"urn:ietf:params:oauth:token-type:id_token"},
-	}}
+	form := url.Values{
+		"grant_type":           {"urn:ietf:params:oauth:grant-type:token-exchange"},
+		"audience":             {audience},
+		"subject_token":        {subject},
+		"subject_token_type":   {"urn:ietf:params:oauth:token-type:id_token"},
+		"requested_token_type": {idJAG},
+	}
 	if len(e.Scopes) > 0 {
-		t.form.Set("scope", strings.Join(e.Scopes, " "))
+		form.Set("scope", strings.Join(e.Scopes, " "))
 	}
-	assertion, err := c.exchange(ctx, t, "urn:ietf:params:oauth:token-type:id-jag")
+	token, hide, err := c.send(ctx, t, form)
 	if err != nil {
 		return "", fmt.Errorf("exchanging the user's token: %w", err)
 	}
-	return assertion, nil
+	// Whatever else it is would be a token for another place.
+	if issued, _ := token.Extra("issued_token_type").(string); issued != idJAG {
+		return "", fmt.Errorf("exchanging the user's token: the identity provider issued a token of type %q, not %q", hide.Quote(issued, maxCode), idJAG)
+	}
+	return token.AccessToken, nil
 }

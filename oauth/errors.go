@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 
 	"github.com/seed94b59a13/mcp/internal/secret"
@@ -58,6 +59,8 @@ func (e *LoginRequired) Unwrap() error { return e.Err }
 type Error struct {
 	Code        string // such as access_denied or invalid_client
 	Description string // as the authorization server words it, without secrets
+
+	status int // of the answer; 0 for one that a browser brought
 }
 
 // Error returns the code and the description.
@@ -68,13 +71,53 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the authorization server answered %s: %s", e.Code, e.Description)
 }
 
-// final reports whether the same request would be refused again.
+// final reports whether the same request would be refused again. Of the refresh
+// token that is dead, few servers say invalid_grant as they should (RFC 6749,
+// section 5.2): GitHub says bad_refresh_token, others invalid_request.
 func (e *Error) final() bool {
 	switch e.Code {
-	case "invalid_grant", "invalid_client", "unauthorized_client", "invalid_scope", "unsupported_grant_type", "access_denied", "invalid_target":
+	case "invalid_grant", "unauthorized_client", "invalid_scope", "unsupported_grant_type", "access_denied", "invalid_target":
 		return true
 	}
-	return false
+	refused := e.status < http.StatusInternalServerError && e.status != http.StatusTooManyRequests
+	return e.ofClient() || refused && (e.Code == "invalid_request" || strings.Contains(e.Code, "token"))
+}
+
+// ofClient reports whether it is the program that is not known, as by
+// invalid_client. That unauthorized_client is of the grant is what Atlassian
+// means by it.
+func (e *Error) ofClient() bool {
+	return strings.Contains(e.Code, "client") && e.Code != "unauthorized_client"
+}
+
+// A refusalAnswer is an Error as JSON has it.
+type refusalAnswer struct {
+	Code        word `json:"error,omitempty"`
+	Description word `json:"error_description,omitempty"`
+}
+
+// refused returns the error of an answer; nil if it is not one.
+func (a refusalAnswer) refused(status int) error {
+	switch {
+	case status == http.StatusOK || status == http.StatusCreated:
+		return nil
+	case a.Code != "":
+		return refusedWith(status, string(a.Code), string(a.Description), nil)
+	}
+	return statusError(status)
+}
+
+// refusedWith is an Error with what an authorization server says.
+func refusedWith(status int, code, description string, hide *secret.Quoter) *Error {
+	return &Error{Code: hide.Quote(code, maxCode), Description: hide.Quote(description, maxSaid), status: status}
+}
+
+// A statusError is the answer of an endpoint that says nothing else of use.
+type statusError int
+
+// Error names the status.
+func (e statusError) Error() string {
+	return strings.TrimSpace(fmt.Sprintf("the authorization server answered %d %s", int(e), http.StatusText(int(e))))
 }
 
 var (
@@ -98,11 +141,6 @@ func text(s string, limit int) string { return (*secret.Quoter)(nil).Quote(s, li
 
 func shorten(s string) string { return text(s, maxURL) }
 
-// refusedWith is an Error with what an authorization server says.
-func refusedWith(code, description string, hide func(s string, limit int) string) *Error {
-	return &Error{Code: hide(code, maxCode), Description: hide(description, maxSaid)}
-}
-
 // loginFailed says that the last login failed. Where the error is not fit to be
 // shown, only its text is kept.
 func loginFailed(err error) error {
@@ -113,14 +151,16 @@ func loginFailed(err error) error {
 	return fmt.Errorf("the last login failed: %w", err)
 }
 
-// String describes the Client without its secrets.
-func (c Client) String() string {
-	s := fmt.Sprintf("oauth.Client{ID: %q, Issuer: %q", c.ID, c.Issuer)
-	if c.Secret != "" {
-		s += ", Secret: " + secret.Masked
+// describe names what has a secret, and whether it is set.
+func describe(name, id, issuer, key string) string {
+	if key != "" {
+		key = ", Secret: " + secret.Masked
 	}
-	return s + "}"
+	return fmt.Sprintf("oauth.%s{ID: %q, Issuer: %q%s}", name, id, issuer, key)
 }
+
+// String describes the Client without its secrets.
+func (c Client) String() string { return describe("Client", c.ID, c.Issuer, c.Secret) }
 
 // Format prints String for all verbs, so that none shows a secret.
 func (c Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
@@ -132,13 +172,7 @@ func (c Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 func (c Client) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
 // String describes the Enterprise without its secret.
-func (e Enterprise) String() string {
-	s := fmt.Sprintf("oauth.Enterprise{Issuer: %q, ID: %q", e.Issuer, e.ID)
-	if e.Secret != "" {
-		s += ", Secret: " + secret.Masked
-	}
-	return s + "}"
-}
+func (e Enterprise) String() string { return describe("Enterprise", e.ID, e.Issuer, e.Secret) }
 
 // Format prints String for all verbs, so that none shows a secret.
 func (e Enterprise) Format(f fmt.State, _ rune) { fmt.Fprint(f, e.String()) }

@@ -41,7 +41,7 @@ func FuzzCallback(f *testing.F) {
 			for _, name := range []string{"state", "code", "iss", "error"} {
 				assert.LessOrEqual(t, len(values[name]), 1)
 			}
-			l := &login{State: "the state", Issuer: "https://as.example.com"}
+			l := &login{State: "the state", terms: terms{Issuer: "https://as.example.com"}}
 			if values.Get("state") != l.State {
 				assert.ErrorIs(t, (&Client{}).finish(t.Context(), nil, l, values), errState)
 			}

@@ -13,51 +13,60 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // early is how long before its end a token is renewed: it has to last until the
 // server has looked at it. One that does not live that long has half of its life.
 const early = 10 * time.Second
 
-// How a token was got.
-const (
-	renewed = "renewed"
-	granted = "granted"
-)
+// granted is how a token was got that is not a renewed one: by a login, or by
+// the program's own grant. There is nothing better to be had then.
+const granted = "granted"
 
-// saved is what a Store keeps of a server, as JSON.
-type saved struct {
-	Version int    `json:"version"`
-	Server  string `json:"server"` // the key
-
+// Terms say for what and where a token was asked for. A renewal asks for the
+// same, at the same place: the issuer decides where secrets go.
+type terms struct {
 	Issuer        string       `json:"issuer,omitempty"`
 	Resource      string       `json:"resource,omitempty"`
 	TokenURL      string       `json:"token_endpoint,omitempty"`
 	RevocationURL string       `json:"revocation_endpoint,omitempty"`
 	Client        registration `json:"client"`
-
-	Token    string    `json:"access_token,omitempty"`
-	Refresh  string    `json:"refresh_token,omitempty"`
-	Issued   time.Time `json:"issued,omitzero"`
-	Expiry   time.Time `json:"expiry,omitzero"`
-	Granted  time.Time `json:"granted,omitzero"` // when the grant began that the token is of
-	Scopes   []string  `json:"scopes,omitempty"` // that were asked for, so far
-	ProofKey []byte    `json:"dpop_key,omitempty"`
-
-	Logins  []*login `json:"logins,omitempty"`  // that have begun
-	Failure string   `json:"failure,omitempty"` // of the last login that nobody waited for
+	Scopes        []string     `json:"scopes,omitempty"` // that were asked for, so far
+	ProofKey      []byte       `json:"dpop_key,omitempty"`
 }
 
-// A registration says who the program is to one authorization server.
+// A registration says who the program is to one authorization server. What is
+// configured of it is not stored: a Client may be given another Secret.
 type registration struct {
 	ID          string    `json:"client_id,omitempty"`
-	Secret      string    `json:"client_secret,omitempty"` // of a dynamic one: what is configured is not stored
+	Secret      string    `json:"client_secret,omitempty"` // of a dynamic one
 	Method      string    `json:"method,omitempty"`        // of authentication
+	Algorithm   string    `json:"algorithm,omitempty"`     // that the Key signs with
 	Issuer      string    `json:"issuer,omitempty"`
 	RedirectURL string    `json:"redirect_uri,omitempty"`
 	Expires     time.Time `json:"expires,omitzero"`
 	Dynamic     bool      `json:"dynamic,omitempty"`
 	Tried       bool      `json:"tried,omitempty"` // a login with it has begun and not ended well
+}
+
+// saved is what a Store keeps of a server, as JSON.
+type saved struct {
+	Version int    `json:"version"`
+	Server  string `json:"server"` // the key
+	terms
+
+	Token   string    `json:"access_token,omitempty"`
+	Refresh string    `json:"refresh_token,omitempty"`
+	Issued  time.Time `json:"issued,omitzero"`
+	Expiry  time.Time `json:"expiry,omitzero"`
+	Granted time.Time `json:"granted,omitzero"` // when the grant began that the token is of
+
+	Logins  []*login `json:"logins,omitempty"`  // that have begun
+	Failure string   `json:"failure,omitempty"` // of the last login that nobody waited for
+
+	how string // this Client got the token; empty if another one did
 }
 
 const version = 1
@@ -80,21 +89,23 @@ func (s *saved) empty() bool {
 	return s.Issuer == "" && s.Token == "" && s.Client == registration{} && len(s.Logins) == 0 && s.Failure == ""
 }
 
+// dropTokens leaves the registration, which outlives a grant.
 func (s *saved) dropTokens() {
 	s.Token, s.Refresh, s.Scopes, s.ProofKey, s.Failure = "", "", nil, nil, ""
 	s.Expiry, s.Issued, s.Granted = time.Time{}, time.Time{}, time.Time{}
 }
 
 // begin takes the first token of a grant.
-func (s *saved) begin(a tokenAnswer, client registration, scopes []string, key []byte) {
+func (s *saved) begin(a tokenAnswer, t terms) {
 	s.dropTokens()
-	s.Client, s.Scopes, s.ProofKey, s.Granted = client, scopes, key, time.Now()
-	s.take(a)
+	s.terms, s.Granted = t, time.Now()
+	s.take(a, granted)
 }
 
-// take keeps what a token request brought.
-func (s *saved) take(a tokenAnswer) {
-	s.Token, s.Issued, s.Expiry = a.token, time.Now(), a.expiry
+// take keeps what a token request brought. Times are those of the wall clock:
+// the other one stands still while a laptop sleeps, and tokens do not.
+func (s *saved) take(a tokenAnswer, how string) {
+	s.Token, s.Issued, s.Expiry, s.how = a.token, time.Now().Round(0), a.expiry.Round(0), how
 	if a.refresh != "" {
 		s.Refresh = a.refresh
 	}
@@ -122,34 +133,127 @@ func (s *saved) tried(client registration) {
 	}
 }
 
+// secrets returns what no text may show of it.
+func (s *saved) secrets() []string {
+	all := []string{s.Token, s.Refresh, s.Client.Secret, string(s.ProofKey)}
+	for _, l := range s.Logins {
+		all = append(all, l.State, l.Verifier, l.Client.Secret, string(l.ProofKey))
+	}
+	return all
+}
+
 // A grant is what a Client has for one server.
 type grant struct {
 	key string
 
-	mu     sync.Mutex
-	loaded bool
-	saved  saved
-	dirty  bool   // saved could not be stored
-	how    string // the token was got, if by this Client
-	proof  *prover
-	nonce  string         // of the MCP server, for proofs
-	failed *LoginRequired // why no login begins by itself
-	work   *work          // under way
+	mu sync.Mutex // guards what follows
+	known
+	proof *prover
+	work  *work // under way
 }
 
-// key is the server's URL in a form of its own: without query, user and
-// trailing slash.
+// known is what is known of a server. A copy of it is safe to read.
+type known struct {
+	saved
+	loaded bool           // from the Store
+	dirty  bool           // not all of it could be stored
+	nonce  string         // of the MCP server, for proofs
+	failed *LoginRequired // why no login begins by itself
+}
+
+// do calls f with what is guarded. It must not wait for anything.
+func (g *grant) do(f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f()
+}
+
+// now returns what is known at this moment.
+func (g *grant) now() known {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.known
+}
+
+// fail makes calls fail in place of asking a person.
+func (g *grant) fail(issuer string, scopes []string, why error) *LoginRequired {
+	failed := &LoginRequired{Server: g.key, Issuer: issuer, Scopes: scopes, Err: why, next: "call Login to ask again"}
+	g.do(func() { g.failed = failed })
+	return failed
+}
+
+// set replaces what is known, and sees from that what other Clients have done:
+// a login that went well is good for this one, too, and so is a logout. As long
+// as it is not stored, it counts more than what the Store has.
+func (g *grant) set(s saved) {
+	g.mu.Lock()
+	was := g.known
+	if s.how == "" && s.Token == was.Token {
+		s.how = was.how
+	}
+	g.saved, g.loaded, g.dirty = s, true, true
+	if s.Token != "" && !s.Granted.Equal(was.Granted) {
+		g.failed = nil
+	}
+	g.mu.Unlock()
+	if was.Token != "" && s.Token == "" && was.failed == nil {
+		g.fail(s.Issuer, s.Scopes, errLogout)
+	}
+}
+
+// useNonce takes a nonce for proofs. It reports whether a request that was
+// signed with another is worth sending again: many may be refused for the same.
+func (g *grant) useNonce(nonce, sent string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if nonce != "" && len(nonce) <= maxAddress {
+		g.nonce = nonce
+	}
+	return g.nonce != sent
+}
+
+// sign adds the token to a request.
+func (g *grant) sign(req *http.Request, now known) error {
+	switch {
+	case now.Token == "":
+		return nil
+	case now.ProofKey == nil:
+		req.Header.Set("Authorization", "Bearer "+now.Token)
+		return nil
+	}
+	p, err := g.prover(now.ProofKey)
+	if err != nil {
+		return err
+	}
+	proof, err := p.prove(req.Method, req.URL, now.nonce, now.Token)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Authorization", "DPoP "+now.Token)
+	req.Header.Set("DPoP", proof)
+	return nil
+}
+
+// prover returns what proves that the key is here. It is made once: reading a
+// key takes longer than signing with it.
+func (g *grant) prover(key []byte) (p *prover, err error) {
+	g.do(func() {
+		if g.proof == nil || string(g.proof.pkcs8) != string(key) {
+			g.proof, err = newProver(key)
+		}
+		p = g.proof
+	})
+	return p, err
+}
+
+// key is the server's URL in a form of its own: without query, user, the port
+// that goes without saying, and trailing slash.
 func key(u *url.URL) string {
-	port := u.Port()
-	if u.Scheme == "http" && port == "80" || u.Scheme == "https" && port == "443" {
-		port = ""
-	}
-	host := strings.ToLower(u.Hostname())
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
-	}
-	if port != "" {
-		host += ":" + port
+	host := strings.TrimSuffix(strings.ToLower(u.Host), ":")
+	if u.Scheme == "https" {
+		host = strings.TrimSuffix(host, ":443")
+	} else {
+		host = strings.TrimSuffix(host, ":80")
 	}
 	return u.Scheme + "://" + host + strings.TrimRight(u.EscapedPath(), "/")
 }
@@ -174,6 +278,7 @@ func (c *Client) grant(server *url.URL) (*grant, error) {
 	return g, nil
 }
 
+// grantOf returns the grant for a server that the host names.
 func (c *Client) grantOf(server string) (*url.URL, *grant, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -183,163 +288,51 @@ func (c *Client) grantOf(server string) (*url.URL, *grant, error) {
 	return u, g, err
 }
 
-func (g *grant) snapshot() saved {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.saved
-}
-
-// origin tells how the token was got, if by this Client.
-func (g *grant) origin() string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.how
-}
-
-// isFresh reports whether the token is that of a new grant.
-func (g *grant) isFresh(token string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return token != "" && token == g.saved.Token && g.how == granted
-}
-
-// fail makes calls fail in place of asking a person.
-func (g *grant) fail(why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failed = &LoginRequired{Server: g.key, Issuer: g.saved.Issuer, Scopes: g.saved.Scopes, Err: why, next: "call Login to ask again"}
-}
-
-func (g *grant) forgive() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.failed = nil
-}
-
-// lastFailure returns why no login is to begin; nil if one may.
-func (g *grant) lastFailure() *LoginRequired {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.failed
-}
-
-// set replaces what is known. As long as it is not stored, it counts more than
-// what the Store has.
-func (g *grant) set(s saved, how string, unstored bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	switch {
-	case how == granted || !s.Granted.Equal(g.saved.Granted) && s.Token != "":
-		g.failed = nil // a login went well, perhaps another Client's
-	case g.loaded && how == "" && g.saved.Token != "" && s.Token == "" && g.failed == nil:
-		g.failed = &LoginRequired{Server: g.key, Issuer: s.Issuer, Scopes: s.Scopes, Err: errLogout, next: "call Login to ask again"}
-	}
-	if how != "" || s.Token != g.saved.Token {
-		g.how = how
-	}
-	g.saved, g.loaded, g.dirty = s, true, unstored
-}
-
-// useNonce takes a nonce for proofs. It reports whether a request that was
-// signed with another is worth sending again: many may be refused for the same.
-func (g *grant) useNonce(nonce, sent string) bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if nonce != "" {
-		g.nonce = nonce
-	}
-	return g.nonce != sent
-}
-
-// sign adds the token to a request.
-func (g *grant) sign(req *http.Request, s saved) error {
-	if s.Token == "" {
-		return nil
-	}
-	if s.ProofKey == nil {
-		req.Header.Set("Authorization", "Bearer "+s.Token)
-		return nil
-	}
-	g.mu.Lock()
-	nonce, p := g.nonce, g.proof
-	g.mu.Unlock()
-	if p == nil || string(p.pkcs8) != string(s.ProofKey) {
-		var err error
-		if p, err = newProver(s.ProofKey); err != nil {
-			return err
-		}
-		g.mu.Lock()
-		g.proof = p
-		g.mu.Unlock()
-	}
-	proof, err := p.prove(req.Method, req.URL, nonce, s.Token)
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Authorization", "DPoP "+s.Token)
-	req.Header.Set("DPoP", proof)
-	return nil
-}
-
-func sentToken(req *http.Request) string {
-	_, token, _ := strings.Cut(req.Header.Get("Authorization"), " ")
-	return token
-}
-
 // current returns what is known of the server, from the Store at first.
-func (c *Client) current(ctx context.Context, g *grant) (saved, error) {
-	g.mu.Lock()
-	loaded, s := g.loaded, g.saved
-	g.mu.Unlock()
-	if loaded {
-		return s, nil
+func (c *Client) current(ctx context.Context, g *grant) (known, error) {
+	if now := g.now(); now.loaded {
+		return now, nil
 	}
-	if err := c.update(ctx, g, func(*saved) string { return "" }); err != nil {
-		return saved{}, err
-	}
-	return g.snapshot(), nil
+	err := c.reload(ctx, g)
+	return g.now(), err
 }
 
-func (c *Client) store() Store {
-	if c.Store != nil {
-		return c.Store
-	}
-	return &c.ready().memory
+// reload looks at what others have stored meanwhile.
+func (c *Client) reload(ctx context.Context, g *grant) error {
+	return c.update(ctx, g, func(*saved) {})
 }
 
-// update changes what is kept of the server, in the Store and here. Change
-// returns how it got a token, if it did.
-func (c *Client) update(ctx context.Context, g *grant, change func(*saved) (how string)) error {
-	changed := false
-	err := c.store().Update(ctx, g.key, func(old []byte) ([]byte, error) {
+// update changes what is kept of the server, in the Store and here. Of what the
+// Store says of its failure nothing is shown that is kept there: a database may
+// quote the row that it could not write.
+func (c *Client) update(ctx context.Context, g *grant, change func(*saved)) error {
+	store := c.Store
+	if store == nil {
+		store = &c.ready().memory
+	}
+	err := store.Update(ctx, g.key, func(old []byte) ([]byte, error) {
 		s := saved{Version: version, Server: g.key}
 		var read saved
 		// What cannot be read, or is of another server, is no good.
 		if json.Unmarshal(old, &read) == nil && read.Version == version && read.Server == g.key && c.owns(read) {
 			s = read
 		}
-		g.mu.Lock()
-		if g.dirty {
-			s = g.saved
+		if now := g.now(); now.dirty {
+			s = now.saved
+			s.how = ""
 		}
-		g.mu.Unlock()
-		g.set(s, "", true) // what another process has done
-		how := change(&s)
-		g.set(s, how, true)
-		changed = true
+		change(&s)
+		g.set(s)
 		if len(old) == 0 && s.empty() {
 			return old, nil
 		}
 		return json.Marshal(s)
 	})
 	if err != nil {
-		return fmt.Errorf("%w: %w", errKeeping, err)
+		now := g.now()
+		return fmt.Errorf("%w: %w", errKeeping, secret.New(now.secrets()...).Error(err, maxWords))
 	}
-	if changed {
-		g.mu.Lock()
-		g.dirty = false
-		g.mu.Unlock()
-	}
+	g.do(func() { g.dirty = false })
 	return nil
 }
 

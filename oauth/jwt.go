@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,14 +26,27 @@ import (
 // assertionTime is how long an assertion is good for.
 const assertionTime = time.Minute
 
-// newSigner returns what signs with a key: of RSA with RS256.
-func newSigner(key crypto.Signer, options *jose.SignerOptions) (jose.Signer, error) {
+// algorithm returns the first algorithm of a key that is supported; empty if
+// that is not said of any.
+func algorithm(key crypto.Signer, supported []string) string {
+	for _, a := range cryptosigner.Opaque(key).Algs() {
+		if slices.Contains(supported, string(a)) {
+			return string(a)
+		}
+	}
+	return ""
+}
+
+// newSigner returns what signs with a key, by the algorithm, or if that is none
+// of the key's, by the one that most take: of RSA, RS256.
+func newSigner(key crypto.Signer, algorithm string, options *jose.SignerOptions) (jose.Signer, error) {
 	opaque := cryptosigner.Opaque(key)
 	algorithms := opaque.Algs()
 	if len(algorithms) == 0 {
 		return nil, fmt.Errorf("oauth: a key of type %T cannot sign", key.Public())
 	}
-	return jose.NewSigner(jose.SigningKey{Algorithm: algorithms[0], Key: opaque}, options)
+	n := max(0, slices.Index(algorithms, jose.SignatureAlgorithm(algorithm)))
+	return jose.NewSigner(jose.SigningKey{Algorithm: algorithms[n], Key: opaque}, options)
 }
 
 func sign(signer jose.Signer, claims map[string]any) (string, error) {
@@ -49,18 +63,18 @@ func sign(signer jose.Signer, claims map[string]any) (string, error) {
 
 // clientAssertion says who a client is (RFC 7523, section 2.2). The audience is
 // the issuer alone: an endpoint could be that of another server.
-func clientAssertion(key crypto.Signer, keyID, id, issuer string) (string, error) {
+func clientAssertion(key crypto.Signer, keyID string, t terms) (string, error) {
 	options := new(jose.SignerOptions).WithType("JWT")
 	if keyID != "" {
 		options.WithHeader("kid", keyID)
 	}
-	signer, err := newSigner(key, options)
+	signer, err := newSigner(key, t.Client.Algorithm, options)
 	if err != nil {
 		return "", err
 	}
 	now := time.Now()
 	return sign(signer, map[string]any{
-		"iss": id, "sub": id, "aud": issuer, "jti": rand.Text(),
+		"iss": t.Client.ID, "sub": t.Client.ID, "aud": t.Issuer, "jti": rand.Text(),
 		"iat": now.Unix(), "exp": now.Add(assertionTime).Unix(),
 	})
 }
@@ -86,7 +100,7 @@ func newProver(pkcs8 []byte) (*prover, error) {
 	if err != nil || !ok {
 		return nil, errors.New("oauth: the stored key cannot be read")
 	}
-	signer, err := newSigner(key, (&jose.SignerOptions{EmbedJWK: true}).WithType("dpop+jwt"))
+	signer, err := newSigner(key, "", (&jose.SignerOptions{EmbedJWK: true}).WithType("dpop+jwt"))
 	return &prover{pkcs8, signer}, err
 }
 

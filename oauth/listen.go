@@ -92,7 +92,9 @@ func (l *listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", "default-src 'none'")
 	w.Header().Set("Cache-Control", "no-store")
-	if r.Method != http.MethodGet || r.URL.Path != l.path {
+	// A page elsewhere can have its own name lead to this machine.
+	host := &url.URL{Host: r.Host}
+	if r.Method != http.MethodGet || r.URL.Path != l.path || !isLocal(host.Hostname()) {
 		w.WriteHeader(http.StatusNotFound)
 		return
 	}

@@ -31,54 +31,46 @@ const (
 
 // A login is an authorization request.
 type login struct {
-	URL           string       `json:"url"`
-	State         string       `json:"state"`
-	Verifier      string       `json:"verifier"`
-	Issuer        string       `json:"issuer"`
-	IssRequired   bool         `json:"iss_required,omitempty"`
-	TokenURL      string       `json:"token_endpoint"`
-	RevocationURL string       `json:"revocation_endpoint,omitempty"`
-	Resource      string       `json:"resource"`
-	Scopes        []string     `json:"scopes,omitempty"`
-	Client        registration `json:"client"`
-	ProofKey      []byte       `json:"dpop_key,omitempty"`
-	Begun         time.Time    `json:"begun"`
+	URL         string `json:"url"`
+	State       string `json:"state"`
+	Verifier    string `json:"verifier"`
+	IssRequired bool   `json:"iss_required,omitempty"`
+	terms
+	Begun time.Time `json:"begun"`
 }
 
 // obtain gets a token anew, for what a server has refused.
 func (c *Client) obtain(ctx context.Context, g *grant, r refusal) error {
+	now := g.now()
 	// A failure that the Store has is of a login that nobody waits for: whoever
 	// is sent to the next one decides.
-	if failed := g.lastFailure(); failed != nil && c.asks() && c.Open != nil {
-		return failed
+	if now.failed != nil && c.opens() {
+		return now.failed
 	}
-	s := g.snapshot()
-	d, err := c.discover(ctx, r.server, r.challenge, s.Issuer)
+	d, err := c.discover(ctx, r.server, r.challenge, now.Issuer)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
 		}
 		return fmt.Errorf("finding the authorization server: %w", err)
 	}
-	scopes := c.scopes(s, d, r)
+	scopes := c.scopes(now.saved, d, r)
 	switch {
 	case !c.asks():
 		return c.ownToken(ctx, g, d, scopes)
 	case c.Open == nil:
 		return c.begin(ctx, g, d, scopes)
 	}
-	return c.ask(ctx, g, d, scopes)
+	return c.alone(ctx, g, now, scopes, func() error { return c.ask(ctx, g, d, scopes) })
 }
 
 // scopes returns what to ask for: what the server says that it takes, and what
 // was there before.
 func (c *Client) scopes(s saved, d discovery, r refusal) []string {
 	switch {
-	case r.status == http.StatusForbidden:
-		return union(s.Scopes, r.scopes)
-	case len(c.Scopes) > 0:
+	case len(c.Scopes) > 0 && r.status != http.StatusForbidden:
 		return union(c.Scopes, s.Scopes) // those of a step-up stay
-	case len(r.scopes) > 0:
+	case len(r.scopes) > 0 || r.status == http.StatusForbidden:
 		return union(s.Scopes, r.scopes)
 	}
 	return union(s.Scopes, d.scopes)
@@ -92,28 +84,33 @@ func (c *Client) ownToken(ctx context.Context, g *grant, d discovery, scopes []s
 	if err != nil {
 		return err
 	}
-	t := tokenRequest{url: string(d.server.Token), issuer: string(d.server.Issuer), client: client, resource: d.resource}
-	if d.proof {
-		if t.key, err = newProofKey(); err != nil {
-			return err
-		}
-	}
-	if err := c.own(ctx, &t, scopes); err != nil {
+	t, err := d.terms(client, scopes)
+	if err != nil {
 		return err
 	}
-	answer, err := c.request(ctx, t)
+	form, err := c.own(ctx, t)
+	if err != nil {
+		return err
+	}
+	return c.take(ctx, g, t, form)
+}
+
+// take makes the token request that begins a grant, and keeps the answer. It
+// does not mind the end of the context, whose token request may bring the only
+// token that there will be.
+func (c *Client) take(ctx context.Context, g *grant, t terms, form url.Values) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTime)
+	defer cancel()
+	answer, err := c.request(ctx, t, form)
 	if err != nil {
 		return fmt.Errorf("getting a token: %w", err)
 	}
-	return c.update(ctx, g, func(s *saved) string {
-		s.Issuer, s.Resource, s.TokenURL, s.RevocationURL = t.issuer, t.resource, t.url, string(d.server.Revoke)
-		s.begin(answer, client, scopes, t.key)
-		return granted
-	})
+	return c.update(ctx, g, func(s *saved) { s.begin(answer, t) })
 }
 
-// newLogin prepares the request for consent.
-func (c *Client) newLogin(d discovery, client registration, scopes []string) (*login, error) {
+// newLogin prepares the request for consent. Where that could not be safe, the
+// program is not even registered.
+func (c *Client) newLogin(ctx context.Context, d discovery, known registration, redirect string, scopes []string) (*login, error) {
 	if d.server.Authorize == "" {
 		return nil, errors.New("the authorization server has no authorization endpoint")
 	}
@@ -124,19 +121,18 @@ func (c *Client) newLogin(d discovery, client registration, scopes []string) (*l
 	if slices.Contains(d.server.Scopes, "offline_access") && len(c.Scopes) == 0 {
 		scopes = union(scopes, []string{"offline_access"})
 	}
-	l := &login{
-		State: rand.Text(), Verifier: oauth2.GenerateVerifier(), Issuer: string(d.server.Issuer), IssRequired: bool(d.server.IssRequired),
-		TokenURL: string(d.server.Token), RevocationURL: string(d.server.Revoke), Resource: d.resource, Scopes: scopes, Client: client, Begun: time.Now(),
+	client, err := c.identity(ctx, d, known, redirect)
+	if err != nil {
+		return nil, err
 	}
-	if d.proof {
-		var err error
-		if l.ProofKey, err = newProofKey(); err != nil {
-			return nil, err
-		}
+	t, err := d.terms(client, scopes)
+	if err != nil {
+		return nil, err
 	}
-	params := url.Values{"resource": {d.resource}, "scope": {strings.Join(scopes, " ")}}
-	if len(scopes) == 0 {
-		params.Del("scope")
+	l := &login{State: rand.Text(), Verifier: oauth2.GenerateVerifier(), IssRequired: bool(d.server.IssRequired), terms: t, Begun: time.Now()}
+	params := url.Values{"resource": {d.resource}}
+	if len(scopes) > 0 {
+		params.Set("scope", strings.Join(scopes, " "))
 	}
 	c.addParams(params)
 	options := []oauth2.AuthCodeOption{oauth2.S256ChallengeOption(l.Verifier)}
@@ -150,38 +146,33 @@ func (c *Client) newLogin(d discovery, client registration, scopes []string) (*l
 
 // begin begins a login that nobody waits for. Its error says where to go.
 func (c *Client) begin(ctx context.Context, g *grant, d discovery, scopes []string) error {
-	s := g.snapshot()
+	now := g.now()
 	required := &LoginRequired{Server: g.key, Issuer: string(d.server.Issuer), Scopes: scopes}
-	if failed := g.lastFailure(); failed != nil {
-		required.Err = failed.Err
-	} else if s.Failure != "" {
-		required.Err = fmt.Errorf("the last login failed: %s", s.Failure)
+	if now.failed != nil {
+		required.Err = now.failed.Err
+	} else if now.Failure != "" {
+		required.Err = fmt.Errorf("the last login failed: %s", now.Failure)
 	}
 	if c.RedirectURL == "" {
 		required.next = "nobody can be asked: set Open or RedirectURL"
 		return required
 	}
 	// A program that tries again and again does not begin again and again.
-	for _, l := range slices.Backward(s.Logins) {
+	for _, l := range slices.Backward(now.Logins) {
 		if time.Since(l.Begun) < sameTime && l.Issuer == required.Issuer && l.Resource == d.resource && l.Client.RedirectURL == c.RedirectURL && containsAll(l.Scopes, scopes) {
 			required.URL = l.URL
 			return required
 		}
 	}
-	client, err := c.identity(ctx, d, s.Client, c.RedirectURL)
+	l, err := c.newLogin(ctx, d, now.Client, c.RedirectURL, scopes)
 	if err != nil {
 		return err
 	}
-	l, err := c.newLogin(d, client, scopes)
-	if err != nil {
-		return err
-	}
-	err = c.update(ctx, g, func(s *saved) string {
-		s.tried(client)
+	err = c.update(ctx, g, func(s *saved) {
+		s.tried(l.Client)
 		s.takeLogin("") // the old ones
 		s.Logins = append(slices.Clone(s.Logins), l)
 		s.Logins = s.Logins[max(0, len(s.Logins)-maxLogins):]
-		return ""
 	})
 	if err != nil {
 		return err
@@ -190,35 +181,55 @@ func (c *Client) begin(ctx context.Context, g *grant, d discovery, scopes []stri
 	return required
 }
 
-func containsAll(all, some []string) bool {
-	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
+// alone has one process ask the person, of those that share a FileStore. The
+// others wait, and take what that one has got; if it is not enough, or it got
+// none, the next one asks. With another Store each process asks: its Update is
+// no place to wait for a person.
+func (c *Client) alone(ctx context.Context, g *grant, before known, scopes []string, ask func() error) error {
+	dir, ok := c.Store.(FileStore)
+	if !ok {
+		return ask()
+	}
+	lock, _, err := dir.lock(ctx, g.key+" login")
+	if err != nil {
+		return fmt.Errorf("%w: %w", errKeeping, err)
+	}
+	defer lock.Close()
+	if err := c.reload(ctx, g); err != nil {
+		return err
+	}
+	if now := g.now(); now.Token != "" && !now.Granted.Equal(before.Granted) && containsAll(now.Scopes, scopes) {
+		g.do(func() { g.how = granted }) // there is nothing better to be had here, either
+		return nil
+	}
+	return ask()
 }
 
 // ask has a person log in, and waits. Only what goes wrong once they were asked
 // makes the login one that failed.
 func (c *Client) ask(ctx context.Context, g *grant, d discovery, scopes []string) error {
-	s := g.snapshot()
+	now := g.now()
 	redirect := c.RedirectURL
 	var back *listener
 	if redirect == "" || localRedirect(redirect) {
 		var err error
-		if back, redirect, err = listen(redirect, s.Client.RedirectURL); err != nil {
+		if back, redirect, err = listen(redirect, now.Client.RedirectURL); err != nil {
 			return err
 		}
 		defer back.close()
 	}
-	client, err := c.identity(ctx, d, s.Client, redirect)
+	l, err := c.newLogin(ctx, d, now.Client, redirect, scopes)
 	if err != nil {
 		return err
 	}
-	l, err := c.newLogin(d, client, scopes)
-	if err != nil {
+	if err := c.update(ctx, g, func(s *saved) { s.tried(l.Client) }); err != nil {
 		return err
 	}
-	if err := c.update(ctx, g, func(s *saved) string { s.tried(client); return "" }); err != nil {
-		return err
-	}
-	g.beginAsking()
+	g.do(func() {
+		if g.work != nil {
+			g.work.asking = true
+		}
+	})
 	values, err := c.wait(ctx, back, l)
 	if err == nil {
 		err = c.finish(ctx, g, l, values)
@@ -229,57 +240,45 @@ func (c *Client) ask(ctx context.Context, g *grant, d discovery, scopes []string
 	case cause != nil:
 		return cause
 	}
-	failed := &LoginRequired{Server: g.key, Issuer: l.Issuer, Scopes: l.Scopes, Err: loginFailed(err), next: "call Login to ask again"}
-	g.mu.Lock()
-	g.failed = failed
-	g.mu.Unlock()
-	return failed
+	return g.fail(l.Issuer, l.Scopes, loginFailed(err))
 }
 
 // wait sends the person away, and returns what they come back with: by the
 // browser, or by what Open returns.
 func (c *Client) wait(ctx context.Context, back *listener, l *login) (url.Values, error) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithTimeoutCause(ctx, loginTime, fmt.Errorf("nobody came back within %v", loginTime))
 	defer cancel()
-	timer := time.NewTimer(loginTime)
-	defer timer.Stop()
-	type opened struct {
-		callback string
-		err      error
-	}
 	var came chan url.Values
 	if back != nil {
 		came = back.expect(l.State) // before the browser can come back
 	}
-	open := make(chan opened, 1)
-	go func() { // ends when Open returns, whose context ends with the login
-		defer func() {
-			if p := recover(); p != nil {
-				open <- opened{err: fmt.Errorf("calling Open: panic: %v", p)}
+	open := make(chan error, 1)
+	var pasted url.Values // to be read once open was
+	go func() {           // ends when Open returns, whose context ends with the login
+		open <- guarded("calling Open", func() error {
+			callback, err := c.Open(ctx, l.URL)
+			if err == nil && callback != "" {
+				pasted, err = parseCallback(callback)
 			}
-		}()
-		callback, err := c.Open(ctx, l.URL)
-		open <- opened{callback, err}
+			return err
+		})
 	}()
 	for {
 		select {
 		case values := <-came:
 			return values, nil
-		case o := <-open:
-			if o.err != nil {
-				return nil, o.err
-			}
-			if o.callback != "" {
-				return parseCallback(o.callback)
-			}
-			if came == nil {
+		case err := <-open:
+			switch {
+			case ctx.Err() != nil:
+				return nil, context.Cause(ctx)
+			case err != nil || pasted != nil:
+				return pasted, err
+			case came == nil:
 				return nil, errors.New("no URL came back from Open, and RedirectURL is not on this machine")
 			}
 			open = nil
-		case <-timer.C:
-			return nil, fmt.Errorf("nobody came back within %v", loginTime)
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, context.Cause(ctx)
 		}
 	}
 }
@@ -313,31 +312,19 @@ func (c *Client) finish(ctx context.Context, g *grant, l *login, values url.Valu
 	if !equal(l.State, values.Get("state")) {
 		return errState
 	}
-	if iss, ok := values["iss"]; ok || l.IssRequired {
-		if !ok {
-			return errors.New("the answer to the login does not say which authorization server it is from")
-		}
-		if iss[0] != l.Issuer {
-			return fmt.Errorf("the answer to the login is from another authorization server than %q", l.Issuer)
-		}
+	iss, ok := values["iss"]
+	switch {
+	case !ok && l.IssRequired:
+		return errors.New("the answer to the login does not say which authorization server it is from")
+	case ok && iss[0] != l.Issuer:
+		return fmt.Errorf("the answer to the login is from another authorization server than %q", l.Issuer)
 	}
-	t := tokenRequest{url: l.TokenURL, issuer: l.Issuer, client: l.Client, resource: l.Resource, key: l.ProofKey}
-	t.form = url.Values{"grant_type": {"authorization_code"}, "code": {values.Get("code")}, "redirect_uri": {l.Client.RedirectURL}, "code_verifier": {l.Verifier}}
-	if values.Has("error") {
-		return refusedWith(values.Get("error"), values.Get("error_description"), hider(t.form, "", ""))
-	}
-	if values.Get("code") == "" {
+	form := url.Values{"grant_type": {"authorization_code"}, "code": {values.Get("code")}, "redirect_uri": {l.Client.RedirectURL}, "code_verifier": {l.Verifier}}
+	switch {
+	case values.Has("error"):
+		return refusedWith(0, values.Get("error"), values.Get("error_description"), hider(form, "", ""))
+	case values.Get("code") == "":
 		return errors.New("the answer to the login has no code")
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTime)
-	defer cancel()
-	answer, err := c.request(ctx, t)
-	if err != nil {
-		return err
-	}
-	return c.update(ctx, g, func(s *saved) string {
-		s.Issuer, s.Resource, s.TokenURL, s.RevocationURL = l.Issuer, l.Resource, l.TokenURL, l.RevocationURL
-		s.begin(answer, l.Client, l.Scopes, l.ProofKey)
-		return granted
-	})
+	return c.take(ctx, g, l.terms, form)
 }

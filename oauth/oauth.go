@@ -50,6 +50,7 @@ import (
 	"context"
 	"crypto"
 	"net/http"
+	"strings"
 	"sync/atomic"
 )
 
@@ -73,8 +74,9 @@ type Client struct {
 	// the Client registers itself.
 	ID string
 	// Secret, or else Key, proves who the program is. Key signs assertions
-	// (private_key_jwt): ECDSA, RSA or Ed25519; KeyID is its name, if it needs
-	// one.
+	// (private_key_jwt): ECDSA, RSA or Ed25519, by the first algorithm of such a
+	// key that the authorization server names, or RS256 for RSA if it names none;
+	// KeyID is its name, if it needs one.
 	Secret string
 	Key    crypto.Signer
 	KeyID  string
@@ -139,16 +141,14 @@ func (c *Client) Authorize(req *http.Request) error {
 		return err
 	}
 	ctx := req.Context()
-	s, err := c.current(ctx, g)
+	now, err := c.current(ctx, g)
+	if err == nil && now.stale() && c.renewable(now.saved) {
+		now, err = c.freshen(ctx, g, now)
+	}
 	if err != nil {
 		return err
 	}
-	if s.stale() && c.renewable(s) {
-		if s, err = c.freshen(ctx, g, s); err != nil {
-			return err
-		}
-	}
-	return g.sign(req, s)
+	return g.sign(req, now)
 }
 
 // Refused implements mcp.Authorizer: it gets a token that will do, if it can.
@@ -159,34 +159,33 @@ func (c *Client) Refused(resp *http.Response) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if _, err := c.current(ctx, g); err != nil {
+	now, err := c.current(ctx, g)
+	if err != nil {
 		return false, err
 	}
-	r := refusal{server: req.URL, status: resp.StatusCode, challenge: parseChallenge(resp.Header), sent: sentToken(req), again: req.Response != nil}
-	if r.err == "use_dpop_nonce" && req.Header.Get("DPoP") != "" {
+	r := refusal{server: req.URL, status: resp.StatusCode, challenge: parseChallenge(resp.Header), again: req.Response != nil}
+	_, r.sent, _ = strings.Cut(req.Header.Get("Authorization"), " ")
+	wider := r.err == "insufficient_scope"
+	switch {
+	case r.err == "use_dpop_nonce" && req.Header.Get("DPoP") != "":
 		return g.useNonce(resp.Header.Get("DPoP-Nonce"), sentNonce(req)), nil
-	}
-	if r.again && r.err != "insufficient_scope" && g.isFresh(r.sent) {
+	case r.again && !wider && r.sent != "" && r.sent == now.Token && now.how == granted:
 		// Nothing better is to be had: not by the program's own grant, and a
 		// person is not asked twice.
 		if c.asks() {
-			g.fail(errFresh)
+			g.fail(now.Issuer, now.Scopes, errFresh)
 		}
 		return false, nil
-	}
-	if resends(req) == maxResends {
+	case resends(req) == maxResends, r.status == http.StatusForbidden && !wider:
 		return false, nil // it is not sent again whatever there is
 	}
-	w := want{sent: r.sent}
+	w := want{sent: r.sent, person: c.opens()}
 	if r.status == http.StatusForbidden {
-		if r.err != "insufficient_scope" {
-			return false, nil
-		}
 		w.scopes = r.scopes
 	}
-	err = c.share(ctx, g, w, patient{person: c.asks() && c.Open != nil, stay: true}, func(ctx context.Context) error { return c.mend(ctx, g, r) })
-	s := g.snapshot()
-	return err == nil && s.Token != "" && s.Token != r.sent, err
+	err = c.share(ctx, g, w, func(ctx context.Context) error { return c.mend(ctx, g, r) })
+	now = g.now()
+	return err == nil && now.Token != "" && now.Token != r.sent, err
 }
 
 // maxResends is how often package mcp sends a request again.
@@ -213,12 +212,12 @@ func (c *Client) Login(ctx context.Context, server string) error {
 	if _, err := c.current(ctx, g); err != nil {
 		return err
 	}
-	return c.share(ctx, g, want{login: true}, patient{person: true}, func(ctx context.Context) error {
+	return c.share(ctx, g, want{login: true, person: true}, func(ctx context.Context) error {
 		challenge, err := c.probe(ctx, u)
 		if err != nil {
 			return err
 		}
-		g.forgive()
+		g.do(func() { g.failed = nil })
 		return c.obtain(ctx, g, refusal{server: u, challenge: challenge})
 	})
 }
@@ -238,23 +237,17 @@ func (c *Client) FinishLogin(ctx context.Context, server, callback string) error
 		return err
 	}
 	var l *login
-	err = c.update(ctx, g, func(s *saved) string {
-		l = s.takeLogin(values.Get("state"))
-		return ""
-	})
-	if err != nil {
+	err = c.update(ctx, g, func(s *saved) { l = s.takeLogin(values.Get("state")) })
+	switch {
+	case err != nil:
 		return err
-	}
-	if l == nil {
+	case l == nil:
 		return errState
 	}
 	return detach(ctx, func(ctx context.Context) error {
 		err := c.finish(ctx, g, l, values)
 		if err != nil { // for whoever asks next, perhaps in another process
-			c.update(ctx, g, func(s *saved) string {
-				s.Failure = text(err.Error(), maxWords)
-				return ""
-			})
+			c.update(ctx, g, func(s *saved) { s.Failure = text(err.Error(), maxWords) })
 		}
 		return err
 	})
@@ -269,17 +262,20 @@ func (c *Client) Logout(ctx context.Context, server string) error {
 	if err != nil {
 		return err
 	}
-	g.giveUp(errLogout)
+	g.do(func() {
+		if g.work != nil {
+			g.work.end(errLogout)
+		}
+	})
 	var old saved
-	err = c.update(ctx, g, func(s *saved) string {
+	err = c.update(ctx, g, func(s *saved) {
 		old = *s
 		s.dropTokens()
 		s.Logins = nil
-		return ""
 	})
 	if err != nil {
 		return err
 	}
-	g.fail(errLogout)
+	g.fail(old.Issuer, nil, errLogout)
 	return c.revoke(ctx, old)
 }

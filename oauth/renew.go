@@ -13,8 +13,12 @@ import (
 	"time"
 )
 
-// tokenTime bounds getting a token without a person.
-const tokenTime = 30 * time.Second
+const (
+	// tokenTime bounds getting a token without a person.
+	tokenTime = 30 * time.Second
+	// graceTime is how long a call with a token that still does waits for another.
+	graceTime = 2 * time.Second
+)
 
 // A refusal is what a request met.
 type refusal struct {
@@ -25,6 +29,33 @@ type refusal struct {
 	again bool   // it was sent again after a refusal
 }
 
+// freshen renews a token that is about to expire, or has. One that still does is
+// used all the same if the authorization server cannot be reached.
+func (c *Client) freshen(ctx context.Context, g *grant, old known) (known, error) {
+	w := want{sent: old.Token}
+	if old.valid() {
+		w.grace = graceTime
+	}
+	renew := func(ctx context.Context) error {
+		_, err := c.renew(ctx, g, old.Token)
+		return err
+	}
+	err := c.share(ctx, g, w, renew)
+	now := g.now()
+	if errors.Is(err, errSlow) && !now.valid() { // it has ended meanwhile
+		w.grace = 0
+		err = c.share(ctx, g, w, renew)
+		now = g.now()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return known{}, ctx.Err()
+	case err != nil && !now.valid():
+		return known{}, err
+	}
+	return now, nil
+}
+
 // mend gets a token that will do after a refusal, if there can be one.
 func (c *Client) mend(ctx context.Context, g *grant, r refusal) error {
 	if r.status == http.StatusForbidden {
@@ -32,7 +63,7 @@ func (c *Client) mend(ctx context.Context, g *grant, r refusal) error {
 	}
 	// The second refusal is worth a renewal only if the first brought the token
 	// of another process.
-	if !r.again || g.origin() == "" {
+	if now := g.now(); !r.again || now.how == "" {
 		if ok, err := c.renew(ctx, g, r.sent); ok || err != nil {
 			return err
 		}
@@ -42,11 +73,10 @@ func (c *Client) mend(ctx context.Context, g *grant, r refusal) error {
 
 // widen gets a token that goes further. A refresh would not.
 func (c *Client) widen(ctx context.Context, g *grant, r refusal) error {
-	if err := c.update(ctx, g, func(*saved) string { return "" }); err != nil {
+	if err := c.reload(ctx, g); err != nil {
 		return err
 	}
-	s := g.snapshot()
-	if s.Token != r.sent || containsAll(s.Scopes, r.scopes) {
+	if now := g.now(); now.Token != r.sent || containsAll(now.Scopes, r.scopes) {
 		return nil // another process was quicker, or it has what the server asks for
 	}
 	return c.obtain(ctx, g, r)
@@ -65,31 +95,27 @@ func (c *Client) renew(ctx context.Context, g *grant, sent string) (ok bool, err
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tokenTime)
 	defer cancel()
 	var failure error
-	err = c.update(ctx, g, func(s *saved) string {
+	err = c.update(ctx, g, func(s *saved) {
 		if s.Token != "" && s.Token != sent {
 			ok = true // another process was quicker
-			return ""
+			return
 		}
 		if !c.renewable(*s) {
-			return ""
+			return
 		}
 		failure = c.renewInto(ctx, s)
 		if moved(failure) && c.relocate(ctx, s) {
 			failure = c.renewInto(ctx, s)
 		}
-		if failure == nil {
-			ok = true
-			return renewed
-		}
+		ok = failure == nil
 		var refused *Error
-		if c.asks() && errors.As(failure, &refused) && refused.final() && (refused.Code != "invalid_client" || s.Client.Dynamic) {
+		if c.asks() && errors.As(failure, &refused) && refused.final() && (!refused.ofClient() || s.Client.Dynamic) {
 			// The grant is over, or the registration, and a person can give
 			// another. A token that has not expired may do all the same.
-			if s.Refresh, failure = "", nil; refused.Code == "invalid_client" {
+			if s.Refresh, failure = "", nil; refused.ofClient() {
 				s.Client = registration{}
 			}
 		}
-		return ""
 	})
 	if failure != nil {
 		return false, fmt.Errorf("renewing the token: %w", failure)
@@ -98,19 +124,18 @@ func (c *Client) renew(ctx context.Context, g *grant, sent string) (ok bool, err
 }
 
 // renewInto makes the token request of a renewal.
-func (c *Client) renewInto(ctx context.Context, s *saved) error {
-	t := tokenRequest{url: s.TokenURL, issuer: s.Issuer, client: s.Client, resource: s.Resource, key: s.ProofKey}
-	if c.asks() {
-		t.form = url.Values{"grant_type": {"refresh_token"}, "refresh_token": {s.Refresh}}
-	} else if err := c.own(ctx, &t, s.Scopes); err != nil {
-		return err
+func (c *Client) renewInto(ctx context.Context, s *saved) (err error) {
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {s.Refresh}}
+	if !c.asks() {
+		if form, err = c.own(ctx, s.terms); err != nil {
+			return err
+		}
 	}
-	answer, err := c.request(ctx, t)
-	if err != nil {
-		return err
+	answer, err := c.request(ctx, s.terms, form)
+	if err == nil {
+		s.take(answer, "renewed")
 	}
-	s.take(answer)
-	return nil
+	return err
 }
 
 // moved reports whether a failure may mean that the endpoint is elsewhere now.
@@ -142,18 +167,18 @@ func (c *Client) relocate(ctx context.Context, s *saved) bool {
 	return true
 }
 
-// own makes a request the one of the program's own grant.
-func (c *Client) own(ctx context.Context, t *tokenRequest, scopes []string) error {
-	t.form = url.Values{"grant_type": {"client_credentials"}}
+// own returns the request of the program's own grant.
+func (c *Client) own(ctx context.Context, t terms) (url.Values, error) {
+	form := url.Values{"grant_type": {"client_credentials"}}
 	if c.Assertion != nil {
-		assertion, err := c.Assertion(ctx, t.issuer, t.resource)
+		assertion, err := c.Assertion(ctx, t.Issuer, t.Resource)
 		if err != nil {
-			return fmt.Errorf("getting an assertion: %w", err)
+			return nil, fmt.Errorf("getting an assertion: %w", err)
 		}
-		t.form = url.Values{"grant_type": {jwtBearer}, "assertion": {assertion}}
+		form = url.Values{"grant_type": {jwtBearer}, "assertion": {assertion}}
 	}
-	if len(scopes) > 0 {
-		t.form.Set("scope", strings.Join(scopes, " "))
+	if len(t.Scopes) > 0 {
+		form.Set("scope", strings.Join(t.Scopes, " "))
 	}
-	return nil
+	return form, nil
 }

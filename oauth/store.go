@@ -7,11 +7,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/seed94b59a13/mcp/internal/patience"
 )
 
 // A Store keeps what a [Client] has to know in its next life: registrations,
@@ -29,40 +32,21 @@ type Store interface {
 	Update(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error
 }
 
+// lockTime is how long a process waits to ask again for a lock.
+const lockTime = 20 * time.Millisecond
+
 // A FileStore is a folder with a file for each server, which the user alone may
-// read; it is made if need be. Any number of processes may share it. The files
-// are not encrypted.
+// read; it is made if need be. Any number of processes may share it, and of those
+// that need a login one asks the person, for all. The files are not encrypted.
 type FileStore string
 
 // Update implements [Store].
 func (dir FileStore) Update(ctx context.Context, key string, f func(old []byte) ([]byte, error)) error {
-	if dir == "" {
-		return errors.New("a FileStore must name a folder")
-	}
-	if err := os.MkdirAll(string(dir), 0o700); err != nil {
-		return err
-	}
-	sum := sha256.Sum256([]byte(key))
-	path := filepath.Join(string(dir), hex.EncodeToString(sum[:16])+".json")
-	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	lock, path, err := dir.lock(ctx, key)
 	if err != nil {
 		return err
 	}
-	defer lock.Close() // and unlock
-	for {
-		ok, err := tryLock(lock)
-		if err != nil {
-			return err
-		}
-		if ok {
-			break
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
+	defer lock.Close()
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -72,9 +56,50 @@ func (dir FileStore) Update(ctx context.Context, key string, f func(old []byte) 
 		return err
 	}
 	if string(now) == string(old) {
-		return nil
+		return restrict(path)
 	}
 	return replace(path, now)
+}
+
+// lock waits until no other process has the key, and returns what gives it back
+// when it is closed, or when the process ends; and the file of the key.
+func (dir FileStore) lock(ctx context.Context, key string) (lock io.Closer, path string, err error) {
+	if dir == "" {
+		return nil, "", errors.New("a FileStore must name a folder")
+	}
+	if err := os.MkdirAll(string(dir), 0o700); err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256([]byte(key))
+	path = filepath.Join(string(dir), hex.EncodeToString(sum[:16])+".json")
+	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, "", err
+	}
+	for {
+		ok, err := tryLock(f)
+		if err == nil && !ok {
+			if patience.Sleep(ctx, lockTime) {
+				continue
+			}
+			err = ctx.Err()
+		}
+		if err != nil {
+			f.Close()
+			return nil, "", err
+		}
+		return f, path, nil
+	}
+}
+
+// restrict makes sure that a file is for its user alone, as one may not be that
+// came from a backup.
+func restrict(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return nil
+	}
+	return os.Chmod(path, 0o600)
 }
 
 // replace writes a file in one step: what reads it meanwhile, or after a crash,

@@ -10,11 +10,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -28,17 +25,7 @@ const (
 	jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 	jwtClient = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 	maxToken  = 16 << 10 // bytes of a token, which has to fit into a header
-	maxAnswer = 1 << 20  // bytes of what an endpoint answers
 )
-
-// A tokenRequest is one request to a token endpoint.
-type tokenRequest struct {
-	url, issuer string
-	client      registration
-	resource    string
-	form        url.Values
-	key         []byte // for proofs; nil for none
-}
 
 // A tokenAnswer is what came back.
 type tokenAnswer struct {
@@ -46,163 +33,125 @@ type tokenAnswer struct {
 	expiry         time.Time
 }
 
-// A statusError is the answer of an endpoint that says nothing else of use.
-type statusError int
-
-func (e statusError) Error() string {
-	return strings.TrimSpace(fmt.Sprintf("the authorization server answered %d %s", int(e), http.StatusText(int(e))))
-}
-
-// send makes a token request, and again if the authorization server wants a
-// nonce in the proof. Its error shows nothing of what was sent; hide takes that
-// out of other texts.
-func (c *Client) send(ctx context.Context, t tokenRequest) (token *oauth2.Token, hide func(s string, limit int) string, err error) {
-	transport := &tokenTransport{base: c.ready().client.Transport}
-	if t.key != nil {
-		if transport.prover, err = newProver(t.key); err != nil {
-			return nil, nil, err
-		}
-	}
-	token, hide, err = c.sendOnce(ctx, t, transport)
-	var refused *Error
-	if errors.As(err, &refused) && refused.Code == "use_dpop_nonce" && transport.nonce != "" {
-		token, hide, err = c.sendOnce(ctx, t, transport)
-	}
-	return token, hide, err
-}
-
-// sendOnce makes an attempt. Each has an assertion of its own: authorization
-// servers take one only once.
-func (c *Client) sendOnce(ctx context.Context, t tokenRequest, transport *tokenTransport) (token *oauth2.Token, hide func(s string, limit int) string, err error) {
-	form := maps.Clone(t.form)
-	if t.resource != "" {
-		form.Set("resource", t.resource)
-	}
-	c.addParams(form)
-	id, password, style, err := c.authenticate(form, t.client, t.issuer)
-	if err != nil {
-		return nil, nil, err
-	}
-	hide = hider(form, id, password)
-	client := *c.ready().client
-	client.Transport = transport
-	// The grant_type and all else are parameters to x/oauth2's client
-	// credentials, which makes it the one token request that there is.
-	config := clientcredentials.Config{ClientID: id, ClientSecret: password, TokenURL: t.url, EndpointParams: form, AuthStyle: style}
-	token, err = config.Token(context.WithValue(ctx, oauth2.HTTPClient, &client))
-	if err != nil {
-		return nil, nil, tokenError(err, hide)
-	}
-	for _, s := range []string{token.AccessToken, token.RefreshToken} {
-		if len(s) > maxToken || strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
-			return nil, nil, errors.New("the authorization server issued what cannot be a token")
-		}
-	}
-	return token, hide, nil
-}
-
 // request gets an access token.
-func (c *Client) request(ctx context.Context, t tokenRequest) (tokenAnswer, error) {
-	token, hide, err := c.send(ctx, t)
+func (c *Client) request(ctx context.Context, t terms, form url.Values) (tokenAnswer, error) {
+	token, hide, err := c.send(ctx, t, form)
 	if err != nil {
 		return tokenAnswer{}, err
 	}
 	switch kind := strings.ToLower(token.Type()); {
-	case kind == "dpop" && t.key != nil, kind == "bearer" && t.key == nil:
+	case kind == "dpop" && t.ProofKey != nil, kind == "bearer" && t.ProofKey == nil:
 	case kind == "bearer":
 		return tokenAnswer{}, errors.New("the authorization server issued a token that is not bound to the key, as the server wants it")
 	default:
-		return tokenAnswer{}, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide(token.Type(), maxCode))
+		return tokenAnswer{}, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide.Quote(token.Type(), maxCode))
 	}
 	return tokenAnswer{token: token.AccessToken, refresh: token.RefreshToken, expiry: token.Expiry}, nil
 }
 
-// exchange gets a token of another kind.
-func (c *Client) exchange(ctx context.Context, t tokenRequest, kind string) (string, error) {
-	t.form.Set("requested_token_type", kind)
-	token, hide, err := c.send(ctx, t)
-	if err != nil {
-		return "", err
+// send makes a token request, and again if the authorization server wants a
+// nonce in the proof. Each has an assertion of its own: authorization servers
+// take one only once. Its error shows nothing of what was sent; hide takes that
+// out of other texts.
+func (c *Client) send(ctx context.Context, t terms, form url.Values) (token *oauth2.Token, hide *secret.Quoter, err error) {
+	transport := &tokenTransport{base: c.ready().client.Transport}
+	if t.ProofKey != nil {
+		if transport.prover, err = newProver(t.ProofKey); err != nil {
+			return nil, nil, err
+		}
 	}
-	if issued, _ := token.Extra("issued_token_type").(string); issued != kind {
-		return "", fmt.Errorf("the identity provider issued a token of type %q, not %q", hide(issued, maxCode), kind)
-	}
-	return token.AccessToken, nil
-}
-
-// addParams adds the Params of the Client.
-func (c *Client) addParams(form url.Values) {
-	for name, value := range c.Params {
-		if value == "" {
-			form.Del(name)
-		} else {
-			form.Set(name, value)
+	client := *c.ready().client
+	client.Transport = transport
+	ctx = context.WithValue(ctx, oauth2.HTTPClient, &client)
+	for first := true; ; first = false {
+		// The grant_type and all else are parameters to x/oauth2's client
+		// credentials, which makes it the one token request that there is.
+		config := clientcredentials.Config{TokenURL: t.TokenURL, EndpointParams: maps.Clone(form), AuthStyle: oauth2.AuthStyleInParams}
+		if t.Resource != "" {
+			config.EndpointParams.Set("resource", t.Resource)
+		}
+		c.addParams(config.EndpointParams)
+		password, err := c.authenticate(config.EndpointParams, t)
+		if err != nil {
+			return nil, nil, err
+		}
+		if password != "" {
+			config.ClientID, config.ClientSecret, config.AuthStyle = t.Client.ID, password, oauth2.AuthStyleInHeader
+		}
+		hide = hider(config.EndpointParams, t.Client.ID, password)
+		if token, err = config.Token(ctx); err == nil {
+			return token, hide, usable(token)
+		}
+		err = tokenError(err, hide)
+		var refused *Error
+		if !first || transport.nonce == "" || !errors.As(err, &refused) || refused.Code != "use_dpop_nonce" {
+			return nil, nil, err
 		}
 	}
 }
 
-// authenticate says who the program is: with parameters that it adds, or an id
-// and a password.
-func (c *Client) authenticate(form url.Values, r registration, issuer string) (id, password string, style oauth2.AuthStyle, err error) {
-	if r.Secret == "" {
-		r.Secret = c.Secret // what is configured is not stored
+// usable returns why what was issued cannot be sent in a header.
+func usable(token *oauth2.Token) error {
+	for _, s := range []string{token.AccessToken, token.RefreshToken} {
+		if len(s) > maxToken || strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0 {
+			return errors.New("the authorization server issued what cannot be a token")
+		}
 	}
-	switch r.Method {
+	return nil
+}
+
+// authenticate says who the program is: with parameters that it adds, or with
+// the password that it returns, which goes into a header.
+func (c *Client) authenticate(form url.Values, t terms) (password string, err error) {
+	secret := t.Client.Secret
+	if secret == "" {
+		secret = c.Secret // what is configured is not stored
+	}
+	switch t.Client.Method {
+	case "client_secret_basic":
+		return secret, nil
+	case "client_secret_post":
+		form.Set("client_secret", secret)
 	case "private_key_jwt":
-		assertion, err := clientAssertion(c.Key, c.KeyID, r.ID, issuer)
+		assertion, err := clientAssertion(c.Key, c.KeyID, t)
 		if err != nil {
-			return "", "", 0, err
+			return "", err
 		}
 		form.Set("client_assertion_type", jwtClient)
 		form.Set("client_assertion", assertion)
-		return r.ID, "", oauth2.AuthStyleInParams, nil
-	case "client_secret_basic":
-		return r.ID, r.Secret, oauth2.AuthStyleInHeader, nil
-	case "client_secret_post":
-		return r.ID, r.Secret, oauth2.AuthStyleInParams, nil
 	}
-	return r.ID, "", oauth2.AuthStyleInParams, nil
+	if t.Client.ID != "" {
+		form.Set("client_id", t.Client.ID)
+	}
+	return "", nil
 }
 
 // hider quotes what a server says without what a request holds that is secret.
-func hider(form url.Values, id, password string) func(s string, limit int) string {
+func hider(form url.Values, id, password string) *secret.Quoter {
 	secrets := []string{password}
-	for _, name := range []string{"code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "token"} {
+	for _, name := range []string{"client_secret", "code", "code_verifier", "refresh_token", "assertion", "client_assertion", "subject_token", "token"} {
 		secrets = append(secrets, form.Get(name))
 	}
 	if password != "" { // as Basic credentials have it
 		secrets = append(secrets, id+":"+password, url.QueryEscape(id)+":"+url.QueryEscape(password))
 	}
-	quoter := secret.New(secrets...)
-	return quoter.Quote
+	return secret.New(secrets...)
 }
 
-// tokenError turns an error of x/oauth2 into one that can be shown.
-func tokenError(err error, hide func(s string, limit int) string) error {
+// tokenError turns an error of x/oauth2 into one that can be shown. Those of
+// net/http may quote what was answered, too: a status line, a debug text.
+func tokenError(err error, hide *secret.Quoter) error {
 	var refused *oauth2.RetrieveError
 	var network *url.Error
 	switch {
 	case errors.As(err, &refused) && refused.ErrorCode != "":
-		return refusedWith(refused.ErrorCode, refused.ErrorDescription, hide)
+		return refusedWith(refused.Response.StatusCode, refused.ErrorCode, refused.ErrorDescription, hide)
 	case errors.As(err, &refused):
 		return statusError(refused.Response.StatusCode)
 	case errors.As(err, &network):
-		return fmt.Errorf("reaching the token endpoint: %w", bare(err))
+		return fmt.Errorf("reaching the token endpoint: %w", hide.Error(bare(err), maxSaid))
 	}
-	return fmt.Errorf("the token endpoint answered what is not a token: %s", hide(err.Error(), maxSaid))
-}
-
-// bare takes the URL out of an error of net/http, and makes its timeouts none
-// of the context package: agent loops read those as the end of the whole run.
-func bare(err error) error {
-	var network *url.Error
-	if !errors.As(err, &network) {
-		return err
-	}
-	if network.Timeout() || errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("no answer in time: %w", os.ErrDeadlineExceeded)
-	}
-	return network.Err
+	return fmt.Errorf("the token endpoint answered what is not a token: %s", hide.Quote(err.Error(), maxSaid))
 }
 
 // A tokenTransport carries token requests, and adds proofs. Of an answer it
@@ -214,6 +163,7 @@ type tokenTransport struct {
 	nonce  string  // for the next proof
 }
 
+// RoundTrip implements [http.RoundTripper].
 func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if t.prover != nil {
 		proof, err := t.prover.prove(req.Method, req.URL, t.nonce, "")
@@ -229,7 +179,7 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	defer resp.Body.Close()
 	t.nonce = resp.Header.Get("DPoP-Nonce")
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	body, err := readBody(resp.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -244,32 +194,19 @@ func (t *tokenTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 // plainAnswer returns a token answer with what is known, in the types that are
 // expected; nil if it is not a JSON object.
 func plainAnswer(body []byte) []byte {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(bytes.TrimPrefix(body, []byte("\uFEFF")), &members) != nil || members == nil {
+	var answer struct {
+		Token   word    `json:"access_token,omitempty"`
+		Type    word    `json:"token_type,omitempty"`
+		Refresh word    `json:"refresh_token,omitempty"`
+		Issued  word    `json:"issued_token_type,omitempty"`
+		Expires seconds `json:"expires_in,omitempty"`
+		refusalAnswer
+	}
+	if json.Unmarshal(body, &answer) != nil {
 		return nil
 	}
-	plain := map[string]any{}
-	for _, name := range []string{"access_token", "token_type", "refresh_token", "issued_token_type", "error", "error_description"} {
-		var s *string
-		if json.Unmarshal(members[name], &s) == nil && s != nil {
-			plain[name] = *s
-		}
-	}
-	if n := seconds(members["expires_in"]); n > 0 {
-		plain["expires_in"] = n
-	}
-	plainText, _ := json.Marshal(plain) // of strings and a number
-	return plainText
-}
-
-// seconds reads a number of seconds, also one in a text or with a fraction; 0
-// is for none.
-func seconds(value json.RawMessage) int64 {
-	n, err := strconv.ParseFloat(strings.Trim(string(value), `" `), 64)
-	if err != nil || !(n > 0) {
-		return 0
-	}
-	return int64(min(n, math.MaxInt32))
+	plain, _ := json.Marshal(answer) // of strings and a number
+	return plain
 }
 
 // revoke asks the authorization server to forget a token (RFC 7009): the
@@ -283,35 +220,22 @@ func (c *Client) revoke(ctx context.Context, s saved) error {
 		return nil
 	}
 	form := url.Values{"token": {token}, "token_type_hint": {hint}}
-	id, password, style, err := c.authenticate(form, s.Client, s.Issuer)
+	password, err := c.authenticate(form, s.terms)
 	if err != nil {
 		return err
 	}
-	if style == oauth2.AuthStyleInParams {
-		form.Set("client_id", id)
-		if password != "" {
-			form.Set("client_secret", password)
-		}
+	m := message{url: s.RevocationURL, kind: "application/x-www-form-urlencoded", body: form.Encode(), hide: hider(form, s.Client.ID, password)}
+	if password != "" {
+		m.user = url.UserPassword(url.QueryEscape(s.Client.ID), url.QueryEscape(password))
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.RevocationURL, strings.NewReader(form.Encode()))
-	if err != nil {
-		return err
-	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	if style == oauth2.AuthStyleInHeader {
-		req.SetBasicAuth(url.QueryEscape(id), url.QueryEscape(password))
-	}
-	resp, err := c.ready().client.Do(req)
-	if err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("revoking the token: %w", bare(err))
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	// Some tokens cannot be revoked; they end by themselves.
-	if resp.StatusCode != http.StatusOK && !strings.Contains(string(body), "unsupported_token_type") {
+	var answer refusalAnswer
+	resp, err := c.fetch(ctx, m, &answer)
+	switch {
+	case resp == nil && ctx.Err() != nil:
+		return ctx.Err()
+	case resp == nil:
+		return fmt.Errorf("revoking the token: %w", err)
+	case resp.StatusCode != http.StatusOK && answer.Code != "unsupported_token_type": // some tokens cannot be; they end by themselves
 		return fmt.Errorf("revoking the token: %w", statusError(resp.StatusCode))
 	}
 	return nil

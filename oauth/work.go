@@ -11,11 +11,13 @@ import (
 	"github.com/seed94b59a13/mcp/internal/patience"
 )
 
-// A want is what a request needs.
+// A want is what a request needs, and how it waits for that.
 type want struct {
-	sent   string   // not this token, which was refused or is old
-	scopes []string // more than it has
-	login  bool     // a person, whatever the token
+	sent   string        // not this token, which was refused or is old
+	scopes []string      // more than it has
+	login  bool          // a person, whatever the token
+	person bool          // one may be asked, whose time does not count
+	grace  time.Duration // to wait; 0 for as long as the context lasts
 }
 
 // A work gets a token. It lives as long as someone waits for it: it belongs to
@@ -26,11 +28,9 @@ type work struct {
 	done   chan struct{} // closed at the end; err is set
 	err    error
 
-	person bool // one may be asked
-
 	// Guarded by grant.mu.
 	waiting int
-	asking  bool // one is
+	asking  bool // a person
 	over    bool // nobody waits for it, or it is to end: no one may join
 }
 
@@ -45,42 +45,36 @@ func (k *work) serves(w want) bool {
 	return k.want.login || k.want.sent == w.sent && containsAll(k.want.scopes, w.scopes)
 }
 
-// A patient says how to wait for a work.
-type patient struct {
-	person bool          // the work may ask one, whose time does not count
-	stay   bool          // the last one to go waits all the same: see Client.share
-	grace  time.Duration // how long to wait; 0 for as long as the context lasts
-}
-
 var errSlow = errors.New("the authorization server is slow")
 
 // share has do run for all who want the same, in a goroutine of its own, and
 // waits for it. It returns at the end of the context. A work that nobody waits
 // for ends at once but for a token request under way, whose answer may be the
-// only token: with stay, the last one to go waits for that.
-func (c *Client) share(ctx context.Context, g *grant, w want, how patient, do func(context.Context) error) error {
+// only token: of the calls, the last one to go waits for that, so that Close
+// does. Who called Login has nothing to close.
+func (c *Client) share(ctx context.Context, g *grant, w want, do func(context.Context) error) error {
 	for {
 		g.mu.Lock()
-		if !w.login && g.saved.Token != "" && g.saved.Token != w.sent {
+		if !w.login && g.Token != "" && g.Token != w.sent {
 			g.mu.Unlock()
 			return nil // another one was quicker
 		}
 		k := g.work
-		joined := k == nil || k.serves(w)
 		if k == nil {
-			k = &work{want: w, person: how.person, done: make(chan struct{})}
+			k = &work{want: w, done: make(chan struct{})}
 			var inner context.Context
 			inner, k.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 			g.work = k
 			go g.run(inner, k, do) // ends when nobody waits, or a token request later
 		}
+		joined := k.serves(w)
 		if joined {
 			k.waiting++
 		}
 		g.mu.Unlock()
-		err := k.wait(ctx, how.grace)
+		err := k.wait(ctx, w.grace)
 		if joined {
-			if last := g.leave(k); last && ctx.Err() != nil && how.stay {
+			if last := g.leave(k); last && ctx.Err() != nil && !w.login {
 				<-k.done
 			}
 			return err
@@ -93,14 +87,12 @@ func (c *Client) share(ctx context.Context, g *grant, w want, how patient, do fu
 
 // wait returns the outcome of the work, or why it was not waited for.
 func (k *work) wait(ctx context.Context, grace time.Duration) error {
-	if k.person {
+	if k.want.person {
 		defer patience.Pause(ctx)()
 	}
 	var slow <-chan time.Time
 	if grace > 0 {
-		timer := time.NewTimer(grace)
-		defer timer.Stop()
-		slow = timer.C
+		slow = time.After(grace)
 	}
 	select {
 	case <-k.done:
@@ -116,58 +108,43 @@ func (g *grant) leave(k *work) (last bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if k.waiting--; k.waiting == 0 {
-		k.over = true
-		k.cancel(errGivenUp)
+		k.end(errGivenUp)
 	}
 	return k.waiting == 0
 }
 
-// giveUp ends the work under way, if there is any.
-func (g *grant) giveUp(why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.work != nil {
-		g.work.over = true
-		g.work.cancel(why)
-	}
+// end has the work end soon. The caller holds the grant's mutex.
+func (k *work) end(why error) {
+	k.over = true
+	k.cancel(why)
 }
 
 func (g *grant) run(ctx context.Context, k *work, do func(context.Context) error) {
-	defer func() {
-		if p := recover(); p != nil { // of Open, a Store or the like
-			k.err = fmt.Errorf("getting a token: panic: %v", p)
-		}
-		if k.err != nil && ctx.Err() != nil && errors.Is(k.err, context.Canceled) {
-			k.err = context.Cause(ctx)
-		}
-		g.mu.Lock()
-		g.work = nil
-		g.mu.Unlock()
-		close(k.done)
-		k.cancel(nil)
-	}()
-	k.err = do(ctx)
+	k.err = guarded("getting a token", func() error { return do(ctx) })
+	if k.err != nil && ctx.Err() != nil && errors.Is(k.err, context.Canceled) {
+		k.err = context.Cause(ctx)
+	}
+	g.do(func() { g.work = nil })
+	close(k.done)
+	k.cancel(nil)
 }
 
-// beginAsking tells that the work under way asks a person from now on.
-func (g *grant) beginAsking() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.work != nil {
-		g.work.asking = true
-	}
+// guarded calls what runs code of others, such as Open, a Store or a key: their
+// panic ends what they were called for, and not the program.
+func guarded(what string, f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%s: panic: %v", what, p)
+		}
+	}()
+	return f()
 }
 
 // detach runs what must not end with the context, and returns when that does.
 func detach(ctx context.Context, do func(context.Context) error) error {
 	ended := make(chan error, 1)
 	go func() { // ends with the token request
-		defer func() {
-			if p := recover(); p != nil {
-				ended <- fmt.Errorf("getting a token: panic: %v", p)
-			}
-		}()
-		ended <- do(context.WithoutCancel(ctx))
+		ended <- guarded("getting a token", func() error { return do(context.WithoutCancel(ctx)) })
 	}()
 	select {
 	case err := <-ended:
@@ -175,31 +152,4 @@ func detach(ctx context.Context, do func(context.Context) error) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// graceTime is how long a call with a token that still does waits for another.
-const graceTime = 2 * time.Second
-
-// freshen renews a token that is about to expire, or has. One that still does is
-// used all the same if the authorization server cannot be reached.
-func (c *Client) freshen(ctx context.Context, g *grant, s saved) (saved, error) {
-	renew := func(ctx context.Context) error {
-		_, err := c.renew(ctx, g, s.Token)
-		return err
-	}
-	how := patient{stay: true}
-	if s.valid() {
-		how.grace = graceTime
-	}
-	err := c.share(ctx, g, want{sent: s.Token}, how, renew)
-	if now := g.snapshot(); errors.Is(err, errSlow) && !now.valid() {
-		err = c.share(ctx, g, want{sent: s.Token}, patient{stay: true}, renew) // it has ended meanwhile
-	}
-	if ctx.Err() != nil {
-		return saved{}, ctx.Err()
-	}
-	if now := g.snapshot(); err == nil || now.valid() {
-		return now, nil
-	}
-	return saved{}, err
 }

@@ -39,6 +39,7 @@ type world struct {
 	first     http.HandlerFunc // at the first well-known place, in place of the metadata
 	resource  func(map[string]any)
 	token     func(w http.ResponseWriter, r *http.Request) bool // before the default
+	revoke    func(w http.ResponseWriter, r *http.Request) bool // after it was counted
 	refuse    func(w http.ResponseWriter, r *http.Request, body string) bool
 	authorize func(q url.Values) url.Values // what to come back with; nil for a code
 
@@ -171,6 +172,9 @@ func (w *world) serveAS(rw http.ResponseWriter, r *http.Request) {
 		http.Redirect(rw, r, back.String(), http.StatusFound)
 	case "/revoke":
 		w.revocations.Add(1)
+		if w.revoke != nil {
+			w.revoke(rw, r)
+		}
 	case "/token", "/v2/token":
 		w.mu.Lock()
 		w.forms = append(w.forms, r.PostForm)
