@@ -15,6 +15,7 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/session"
+	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 // ErrDeclined is what Server.Elicit returns when the user does not want to
@@ -188,6 +189,7 @@ func (h handler) openURLs(ctx context.Context, object []byte) (told string, err 
 	if h.c.config().Elicit == nil || len(questions) == 0 {
 		return "", nil
 	}
+	name := text.Start(h.name, maxNameShown)
 	for i := range questions {
 		answer, err := h.c.ask(ctx, h.name, &questions[i])
 		if err != nil {
@@ -197,8 +199,8 @@ func (h handler) openURLs(ctx context.Context, object []byte) (told string, err 
 			return "", ctx.Err()
 		}
 		if string(raw.Member(answer, "action")) != `"accept"` {
-			return fmt.Sprintf("[the tool %q needs its user to do something in a browser first, and the user did not agree]", h.name), nil
+			return fmt.Sprintf("[the tool %q needs its user to do something in a browser first, and the user did not agree]", name), nil
 		}
 	}
-	return fmt.Sprintf("[the tool %q needed its user to do something in a browser first, and the user has agreed: call it again]", h.name), nil
+	return fmt.Sprintf("[the tool %q needed its user to do something in a browser first, and the user has agreed: call it again]", name), nil
 }

@@ -151,6 +151,10 @@ func TestLongNames(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.ErrorIs(t, err, mcp.ErrNotSent)
 	assert.Less(t, len(err.Error()), 1<<10)
+	h.on["tools/call"] = func(a *asking) { a.json(`{"jsonrpc":"2.0","id":` + string(a.ID) + `,"result":{"isError":true}}`) }
+	result, err := call(t, c, `{}`)
+	require.NoError(t, err)
+	assert.Less(t, len(result.Content), 1<<10)
 
 	version, _ := json.Marshal("v\x1b[1m" + strings.Repeat("ersion", 1<<20))
 	h.on["server/discover"] = func(a *asking) { a.status(404, "", "") }
@@ -186,6 +190,16 @@ func TestWhatIsASecret(t *testing.T) {
 	h.on["tools/call"] = func(a *asking) { a.status(http.StatusInternalServerError, "text/plain", "me, not with pass-word-1") }
 	_, err := call(t, c, `{}`)
 	assert.ErrorContains(t, err, "me, not with [masked]")
+
+	// A quote in a secret does not end it where a header is taken apart.
+	server.Headers = map[string]string{"X-Key": `long-start"and-the-end`}
+	c = connect(t, server)
+	h.on["tools/call"] = func(a *asking) {
+		a.w.Header().Set("WWW-Authenticate", `Bearer error_description="no long-start"and-the-end"`)
+		a.status(http.StatusUnauthorized, "", "")
+	}
+	_, err = call(t, c, `{}`)
+	assert.ErrorContains(t, err, "no [masked]")
 }
 
 func init() {

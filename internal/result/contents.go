@@ -54,8 +54,10 @@ func (s *shown) append(other shown) {
 	s.hidden += other.hidden
 }
 
-// maxNote bounds the parts of notes on what is known, in bytes.
-const maxNote = 2 << 10
+const (
+	maxNote = 2 << 10 // bytes of each thing that a note tells
+	maxName = 128     // bytes of the name of a tool
+)
 
 // write adds a text of the server, unless it is empty.
 func (c *contents) write(s string) {

@@ -168,7 +168,7 @@ func (c *contents) add(p part) {
 		}
 	case kind != "" && raw.IsString(p.text):
 		s := c.payloadText(p.text)
-		c.write(fmt.Sprintf("[unknown content %q: %s]", kind, s))
+		c.write(fmt.Sprintf("[unknown content %q: %s]", text.Start(kind, maxNote), s))
 		texts = len(c.texts)
 		c.parts[c.at].Text = s
 	case kind != "" && raw.IsString(p.mimeType) && (c.data(p.blob) || c.data(p.data)):

@@ -80,6 +80,7 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 			m.isError, m.failure, m.trouble = outer.isError, outer.failure, outer.trouble
 		}
 	}
+	tool = text.Start(tool, maxName)
 	lacking := m.lacking(tool)
 	r.IsError = m.isError || lacking != ""
 	if !raw.Null(m.structured) {

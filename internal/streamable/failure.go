@@ -111,7 +111,7 @@ func (c *Conn) failed(r *request, f *failure) error {
 	switch f.status {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		b.WriteString(" (" + c.credential(f.resp) + ")")
-		switch reason := c.line(challenge(f.resp.Header)); {
+		switch reason := c.challenge(f.resp.Header); {
 		case strings.Contains(said, reason): // or there is none
 		case strings.Contains(reason, said):
 			said = reason
@@ -206,9 +206,11 @@ func (c *Conn) credential(resp *http.Response) string {
 	return "sent without a credential"
 }
 
-// challenge returns why the credential was refused (RFC 6750, section 3).
-func challenge(header http.Header) string {
+// challenge returns why the credential was refused (RFC 6750, section 3). It is
+// quoted before it is taken apart: a quote within a secret would end it.
+func (c *Conn) challenge(header http.Header) string {
 	for _, value := range header.Values("WWW-Authenticate") {
+		value = c.Quoter.Quote(value, maxValue)
 		for _, name := range []string{"error_description", "error"} {
 			_, after, ok := strings.Cut(value, name+"=")
 			if !ok {
@@ -219,7 +221,7 @@ func challenge(header http.Header) string {
 			} else {
 				after, _, _ = strings.Cut(after, ",")
 			}
-			if after = strings.TrimSpace(after); after != "" {
+			if after = c.line(after); after != "" {
 				return after
 			}
 		}
