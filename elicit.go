@@ -135,13 +135,12 @@ func (h handler) asks(ctx context.Context, s *start, call *rpc.Call) (done func(
 	}
 	var f fault
 	ctx, cancel := context.WithCancel(ctx)
-	call.Clocks = ctx
-	call.Elicit = func(withdrawn context.Context, params []byte) []byte {
+	call.Asker = &rpc.Asker{Clocks: ctx, Elicit: func(withdrawn context.Context, params []byte) []byte {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		defer context.AfterFunc(withdrawn, cancel)()
 		return h.c.replyTo(ctx, s.Session, h.name, params, &f)
-	}
+	}}
 	return func() error {
 		cancel()
 		return f.get()

@@ -124,12 +124,20 @@ func (l *Limit) Resume() {
 
 // Sleep waits for d, and reports false if the context ended first.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
+	Await(ctx, nil, d)
+	return ctx.Err() == nil
+}
+
+// Await waits until done is closed, and reports false if the context or the time
+// ended first.
+func Await(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-done:
 		return true
+	case <-timer.C:
 	case <-ctx.Done():
-		return false
 	}
+	return false
 }

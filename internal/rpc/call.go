@@ -19,14 +19,7 @@ type Call struct {
 	Progress func(params []byte) // called in order for notifications about the call, nil params saying only that it is alive; must not block or keep params
 	Header   http.Header         // added to the call's HTTP request; nil on stdio
 
-	// Clocks is the context whose clocks stand still while a person is asked
-	// something that may belong to the call; nil for none. See package patience.
-	Clocks context.Context
-	// Elicit answers a question that the server has for its user while it works
-	// on the call, with the member result or error of a response; nil leaves that to Pending.Elicit. It is called
-	// in a goroutine of Pending.Go; the context ends when the server withdraws the
-	// question.
-	Elicit func(ctx context.Context, params []byte) (reply []byte)
+	Asker *Asker // whom the server may ask during the call; nil leaves that to Pending.Elicit
 
 	// Generation counts the sessions that the connection had before the one
 	// that the request went out in. It is set before the answer.
@@ -39,6 +32,17 @@ type Call struct {
 	sending atomic.Int32  // one of the states below
 
 	nameless *time.Timer // ends the wait of an error without an id, which answer has; guarded by Pending.mu
+}
+
+// An Asker asks a person what a server wants to know while it works on a call.
+type Asker struct {
+	// Clocks is the context whose clocks stand still while a person is asked
+	// something that may belong to the call. See package patience.
+	Clocks context.Context
+	// Elicit answers a question, with the member result or error of a response.
+	// It is called in a goroutine of Pending.Go; the context ends when the server
+	// withdraws the question.
+	Elicit func(ctx context.Context, params []byte) (reply []byte)
 }
 
 const (

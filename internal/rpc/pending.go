@@ -23,7 +23,7 @@ type Pending struct {
 
 	// Elicit answers questions for the server's user that belong to no call, or
 	// to one of several; nil means that there is nobody to ask, and Go is not
-	// needed then. See Call.Elicit.
+	// needed then. See Asker.
 	Elicit func(ctx context.Context, params []byte) (reply []byte)
 	// Go calls f in a goroutine that the owner waits for, and reports false
 	// where it does not.

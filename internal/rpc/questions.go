@@ -48,8 +48,8 @@ func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
 		call = b.only()
 	}
 	answer := b.Elicit
-	if call != nil && call.Elicit != nil {
-		answer = call.Elicit
+	if call != nil && call.Asker != nil {
+		answer = call.Asker.Elicit
 	}
 	id, params := string(m.ID), clone(m.Params)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -90,7 +90,7 @@ func (b *Pending) only() (only *Call) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, call := range b.calls {
-		if call.Elicit == nil {
+		if call.Asker == nil {
 			continue
 		}
 		if only != nil {
@@ -108,8 +108,8 @@ func (b *Pending) pause() (resume func()) {
 	defer b.mu.Unlock()
 	var resumes []func()
 	for _, call := range b.calls {
-		if call.Clocks != nil {
-			resumes = append(resumes, patience.Pause(call.Clocks))
+		if call.Asker != nil {
+			resumes = append(resumes, patience.Pause(call.Asker.Clocks))
 		}
 	}
 	return func() {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/patience"
@@ -40,11 +39,6 @@ func (d denial) Unwrap() error { return d.error }
 
 func isDenial(err error) bool { return errors.As(err, new(denial)) }
 
-// authorizing is what a Conn knows of its Authorizer.
-type authorizing struct {
-	calls sync.WaitGroup
-}
-
 // apart calls an Authorizer. Like a caller's transport it is not waited for
 // once the context has ended, except for a time by shutdown.
 func (c *Conn) apart(ctx context.Context, call func() (bool, error)) (bool, error) {
@@ -53,7 +47,7 @@ func (c *Conn) apart(ctx context.Context, call func() (bool, error)) (bool, erro
 		err   error
 	}
 	ended := make(chan outcome, 1)
-	c.authorizing.calls.Go(func() { // ends when the Authorizer returns
+	c.authorizers.Go(func() { // ends when the Authorizer returns
 		defer func() {
 			if p := recover(); p != nil {
 				ended <- outcome{err: fmt.Errorf("the Authorizer panicked: %v", p)}

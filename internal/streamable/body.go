@@ -92,10 +92,6 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form)
 	} else {
 		buf = b.Get(room)
 	}
-	start := func() []byte {
-		defer b.Put(buf)
-		return bytes.Clone(buf[:min(n, maxRead)])
-	}
 	for {
 		m, err := body.Read(buf[n:])
 		n += m
@@ -112,7 +108,7 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form)
 		}
 		switch {
 		case n > limit:
-			t.data = start()
+			t.data = b.start(buf[:n])
 			return t, tooLong(limit)
 		case errors.Is(err, io.EOF):
 			switch {
@@ -122,11 +118,12 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form)
 				t.data, t.owned = bytes.Clone(buf[:n]), true
 				b.Put(buf)
 			default:
-				t.data, t.release = buf[:n], func() { b.Put(buf) }
+				lent := buf
+				t.data, t.release = buf[:n], func() { b.Put(lent) }
 			}
 			return t, nil
 		case err != nil:
-			t.data = start()
+			t.data = b.start(buf[:n])
 			return t, fmt.Errorf("reading the answer: %w", err)
 		case n == len(buf):
 			larger := b.Get(min(2*len(buf), limit+1))
@@ -135,6 +132,12 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form)
 			buf, own = larger, false
 		}
 	}
+}
+
+// start returns the start of what is in a buffer, which it gives back.
+func (b *buffers) start(buf []byte) []byte {
+	defer b.Put(buf)
+	return bytes.Clone(buf[:min(len(buf), maxRead)])
 }
 
 // readText reads the start of what is certainly not an answer, and closes the

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
@@ -27,24 +29,33 @@ const (
 
 // A request is one message and, for a call, where its answer goes.
 type request struct {
-	method  string
-	version string // that a request of the handshake asks for
-	after   string // the id of the event after which a stream is to go on
-	id      int64
-	body    []byte
-	call    *rpc.Call // nil for what is not a call
+	method string
+	after  string // the id of the event after which a stream is to go on
+	id     int64
+	body   []byte
+	call   *rpc.Call // nil for what is not a call
 
-	delivery  *delivery          // the last attempt to send it
-	cancel    context.CancelFunc // ends the request's context
-	session   string             // the session id of the answer
-	noVersion bool               // the server speaks no version that we do
-	draining  bool               // a goroutine reads the rest of the answer
-	heard     atomic.Int64       // messages in what comes back
+	delivery *delivery          // the last attempt to send it
+	cancel   context.CancelFunc // ends the request's context
+	session  string             // the session id of the answer
+	heard    atomic.Int64       // messages in what comes back
 
+	draining    bool // a goroutine reads the rest of the answer
+	noVersion   bool // the server speaks no version that we do
 	adopts      bool // an error without an id in what comes back is this request's
 	refused     bool // the answer was that the session is not known
 	renewed     bool // it has been sent again in another session
 	reversioned bool // it has been sent again with another version
+}
+
+// version returns the version that a request of the handshake asks for.
+func (r *request) version() string {
+	asked := raw.Member(r.call.Params, "protocolVersion")
+	if r.method == rpc.MethodDiscover {
+		asked = raw.Member(raw.Member(r.call.Params, "_meta"), sdk.MetaKeyProtocolVersion)
+	}
+	version, _ := raw.String(asked)
+	return version
 }
 
 // send sends a request, follows redirects within the origin, and sends it again
@@ -53,20 +64,21 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 	target, refusals := c.URL, 0
 	var refusal *http.Response // that the request is sent again after
 	for redirects := 0; ; {
-		req := &http.Request{
+		plain := http.Request{
 			Method: method, URL: target, Host: target.Host, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 			Header: c.header(method, s, r), Response: refusal,
 		}
+		var signed *http.Request
 		if c.Auth != nil {
-			req = req.WithContext(ctx)
-			if err := c.authorize(req); err != nil {
+			signed = plain.WithContext(ctx)
+			if err := c.authorize(signed); err != nil {
 				return nil, err
 			}
+			plain.Header = signed.Header
 		}
-		c.cookies.add(target, req.Header)
+		c.cookies.add(target, plain.Header)
 		traced, content := c.content(ctx, r)
-		signed := req
-		req = req.WithContext(traced)
+		req := plain.WithContext(traced)
 		req.Body, req.ContentLength = content, int64(len(r.body))
 		resp, err := c.roundTrip(req)
 		if err != nil {

@@ -51,8 +51,8 @@ type listening struct{ began, over bool }
 // called when it is.
 func (c *Conn) listen(ctx context.Context, r *request) (done func()) {
 	var wanted listening
-	if r.call.Elicit != nil {
-		c.awaitOpen(ctx, c.beginListening(&wanted, true))
+	if r.call.Asker != nil {
+		patience.Await(ctx, c.beginListening(&wanted, true), openTime)
 		return func() { c.endListening(&wanted) }
 	}
 	if r.call.Progress == nil {
@@ -62,16 +62,6 @@ func (c *Conn) listen(ctx context.Context, r *request) (done func()) {
 	return func() {
 		timer.Stop()
 		c.endListening(&wanted)
-	}
-}
-
-func (c *Conn) awaitOpen(ctx context.Context, opened <-chan struct{}) {
-	timer := time.NewTimer(openTime)
-	defer timer.Stop()
-	select {
-	case <-opened:
-	case <-timer.C:
-	case <-ctx.Done():
 	}
 }
 

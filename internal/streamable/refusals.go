@@ -45,7 +45,7 @@ func (c *Conn) classify(s session, r *request, f *failure) outcome {
 	case s.id != "" && !r.renewed && f.losesSession(tool):
 		return sessionLost
 	case !r.reversioned && r.method != rpc.MethodDiscover && f.refusesVersion(r):
-		refused := cmp.Or(s.version, r.version)
+		refused := cmp.Or(s.version, r.version())
 		f.version = protocol.Named(f.body, refused)
 		if r.method == rpc.MethodInitialize { // which may be a guess
 			f.version, _ = protocol.Instead(f.body, refused)
@@ -219,7 +219,7 @@ func (f *failure) refusesVersion(r *request) bool {
 	}
 	if r.method == rpc.MethodInitialize && !raw.Null(f.message.Error) {
 		e := rpc.ParseError(f.message.Error)
-		_, ok := protocol.Refused(&e, r.version)
+		_, ok := protocol.Refused(&e, r.version())
 		return ok
 	}
 	if r.method == rpc.MethodCallTool {

@@ -48,7 +48,7 @@ func (c *Conn) current() session {
 func (c *Conn) before(r *request) session {
 	switch r.method {
 	case rpc.MethodDiscover:
-		return session{version: r.version}
+		return session{version: r.version()}
 	case rpc.MethodInitialize:
 		return session{}
 	}
@@ -65,7 +65,7 @@ func (c *Conn) began(r *request, answer rpc.Response) {
 		// That version has no sessions. Gateways, and servers that take any
 		// first request for the start of one, give an id all the same.
 		for version := range raw.Elements(raw.Member(answer.Result, "supportedVersions")) {
-			if v, _ := raw.String(version); v == r.version {
+			if v, _ := raw.String(version); v == r.version() {
 				c.mu.Lock()
 				c.session = session{version: v}
 				c.mu.Unlock()
@@ -150,8 +150,8 @@ func (c *Conn) ping(ctx context.Context) {
 func (c *Conn) useVersion(s session, r *request, version string) session {
 	r.reversioned = true
 	if r.method == rpc.MethodInitialize {
-		r.call.Params = bytes.Replace(r.call.Params, quoted(r.version), quoted(version), 1)
-		r.body, r.version = r.call.Request(), version
+		r.call.Params = bytes.Replace(r.call.Params, strconv.AppendQuote(nil, r.version()), strconv.AppendQuote(nil, version), 1)
+		r.body = r.call.Request()
 		return s
 	}
 	s.version = version
@@ -162,8 +162,6 @@ func (c *Conn) useVersion(s session, r *request, version string) session {
 	}
 	return s
 }
-
-func quoted(version string) []byte { return strconv.AppendQuote(nil, version) }
 
 // hasBegun reports whether a session was there once.
 func (c *Conn) hasBegun() bool {
@@ -246,7 +244,6 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	first, second := c.initialize, c.initialized
 	c.mu.Unlock()
 	r := &request{method: rpc.MethodInitialize, call: rpc.NewCall(rpc.MethodInitialize, first)}
-	r.version, _ = raw.String(raw.Member(first, "protocolVersion"))
 	if err := c.do(ctx, r); r.noVersion {
 		return session{}, c.refused(err)
 	} else if err != nil {
@@ -271,7 +268,7 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	c.mu.Lock()
 	c.next = s.id
 	c.mu.Unlock()
-	c.notify(ctx, s, &request{method: methodInitialized, body: second})
+	<-c.tell(ctx, s, &request{method: methodInitialized, body: second}, nil)
 	return s, nil
 }
 

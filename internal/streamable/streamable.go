@@ -18,10 +18,7 @@ import (
 	"sync"
 	"time"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
 	"github.com/seed94b59a13/mcp/internal/patience"
-	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
@@ -87,10 +84,10 @@ type Conn struct {
 	idle    chan struct{} // closed when nothing runs any more after stopping
 	ended   chan struct{} // closed when the server has ended the connection
 	end     sync.Once
-	strays  sync.WaitGroup // requests of a caller's transport
+	cookies cookies
 
-	authorizing authorizing
-	cookies     cookies
+	strays      sync.WaitGroup // requests of a caller's transport
+	authorizers sync.WaitGroup // calls of Auth
 
 	mu          sync.Mutex
 	values      context.Context       // of Connect, for what no caller waits for
@@ -135,14 +132,10 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 		c.values = context.WithoutCancel(ctx)
 		c.mu.Unlock()
 	}
-	switch r.method {
-	case rpc.MethodDiscover:
+	if r.method == rpc.MethodDiscover {
 		var cancel context.CancelFunc
 		ctx, cancel = patience.WithTimeout(ctx, discoverTime)
 		defer cancel()
-		r.version, _ = raw.String(raw.Member(raw.Member(call.Params, "_meta"), sdk.MetaKeyProtocolVersion))
-	case rpc.MethodInitialize:
-		r.version, _ = raw.String(raw.Member(call.Params, "protocolVersion"))
 	}
 	if err := c.do(ctx, r); err != nil {
 		return err
@@ -153,18 +146,19 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 }
 
 // Notify sends a notification, and returns when the server has taken it or the
-// context has ended: it is on its way then, and goes on.
+// context has ended: it is on its way then, and goes on, unless it is a part of
+// the handshake.
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	r := &request{method: method, body: rpc.Encode(0, method, params)}
+	inner := context.WithoutCancel(ctx)
 	if method == methodInitialized {
 		c.mu.Lock()
 		c.initialized = r.body
 		c.mu.Unlock()
-		c.notify(ctx, c.current(), r)
-		return nil
+		inner = ctx
 	}
 	select {
-	case <-c.tellLater(context.WithoutCancel(ctx), c.current(), r):
+	case <-c.tell(inner, c.current(), r, nil):
 	case <-ctx.Done():
 	}
 	return nil
@@ -228,30 +222,39 @@ func (c *Conn) leave(r *request) {
 	}
 }
 
-// notify sends what gets no answer. Whether it arrives changes nothing: a
-// server that refuses it shows that again when it is called.
-func (c *Conn) notify(ctx context.Context, s session, r *request) {
+// tell sends what gets no answer. taken is closed when the server has taken it,
+// or never will. Whether it arrives changes nothing, since a server that refuses
+// it shows that again when it is called; who wants to know how it was refused
+// gives a function, which is called once.
+func (c *Conn) tell(ctx context.Context, s session, r *request, told func(context.Context, error)) (taken <-chan struct{}) {
+	done := make(chan struct{})
 	ctx, ok := c.enter(ctx, r)
 	if !ok {
-		return
+		close(done)
+		return done
 	}
-	ctx, cancel := patience.WithTimeout(ctx, noticeTime) // some servers never answer
-	resp, err := c.send(ctx, http.MethodPost, s, r)
-	if err != nil {
-		cancel()
-		c.leave(r)
-		return
-	}
-	go func() { // ends within drainTime
+	go func() { // ends with the connection, and within noticeTime but for told
 		defer c.leave(r)
+		notice, cancel := patience.WithTimeout(ctx, noticeTime) // some servers never answer
 		defer cancel()
-		c.drain(resp, nil, r)
+		resp, err := c.send(notice, http.MethodPost, s, r)
+		close(done)
+		switch {
+		case err == nil && told != nil && resp.StatusCode >= 400:
+			err = c.failed(r, newFailure(resp, readText(resp)))
+		case err == nil:
+			c.drain(resp, nil, r)
+		}
+		if told != nil {
+			told(ctx, err)
+		}
 	}()
+	return done
 }
 
-// reply sends the answer to what the server asked while it worked on r, if that is known. A server
-// that asks without taking the answers gets no more of them, unless the reply is
-// one to wait with.
+// reply sends the answer to what the server asked while it worked on r, if that is
+// known. A server that asks without taking the answers gets no more of them,
+// unless the reply is one to wait with.
 func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait bool) {
 	if reply == nil {
 		return
@@ -268,74 +271,24 @@ func (c *Conn) reply(s session, r *request, asked string, reply []byte, wait boo
 			return
 		}
 	}
-	inner := &request{body: reply}
-	ctx, ok := c.enter(c.connectValues(), inner)
-	if !ok {
-		<-c.replies
-		return
-	}
-	go func() { // ends within noticeTime and replyTime, and with the connection
-		defer c.leave(inner)
-		err := c.tellOnce(ctx, s, inner)
+	c.tell(c.connectValues(), s, &request{body: reply}, func(ctx context.Context, err error) {
 		<-c.replies
 		if err != nil && asked != rpc.MethodPing && r != nil {
 			c.mind(ctx, r, fmt.Errorf("the server does not take the answer to its own request %s: %w", c.line(asked), err))
 		}
-	}()
+	})
 }
 
 // mind waits for a sign of life of a call that may now wait for ever: the server
 // got no answer to what it asked. Without one, the call ends with the error.
 func (c *Conn) mind(ctx context.Context, r *request, err error) {
 	heard := r.heard.Load()
-	timer := time.NewTimer(replyTime)
-	defer timer.Stop()
-	select {
-	case <-r.call.Done():
-	case <-ctx.Done():
-	case <-timer.C:
-		if r.heard.Load() == heard && c.Pending.Fail(r.id, c.uncertain(r, err)) {
-			c.answered(r.id)
-		}
+	if patience.Await(ctx, r.call.Done(), replyTime) || ctx.Err() != nil {
+		return
 	}
-}
-
-// tellLater sends what gets no answer, and closes taken when the server has taken
-// it, or never will.
-func (c *Conn) tellLater(ctx context.Context, s session, r *request) (taken <-chan struct{}) {
-	done := make(chan struct{})
-	ctx, ok := c.enter(ctx, r)
-	if !ok {
-		close(done)
-		return done
+	if r.heard.Load() == heard && c.Pending.Fail(r.id, c.uncertain(r, err)) {
+		c.answered(r.id)
 	}
-	go func() { // ends within noticeTime, and with the connection
-		defer c.leave(r)
-		ctx, cancel := context.WithTimeout(ctx, noticeTime)
-		defer cancel()
-		resp, err := c.send(ctx, http.MethodPost, s, r)
-		close(done)
-		if err == nil {
-			c.drain(resp, nil, r)
-		}
-	}()
-	return done
-}
-
-// tellOnce sends what gets no answer, for noticeTime, and returns how it was
-// refused.
-func (c *Conn) tellOnce(ctx context.Context, s session, r *request) error {
-	ctx, cancel := context.WithTimeout(ctx, noticeTime)
-	defer cancel()
-	resp, err := c.send(ctx, http.MethodPost, s, r)
-	if err != nil {
-		return err
-	}
-	if resp.StatusCode >= 400 {
-		return c.failed(r, newFailure(resp, readText(resp)))
-	}
-	c.drain(resp, nil, r)
-	return nil
 }
 
 func (c *Conn) connectValues() context.Context {
@@ -382,10 +335,7 @@ func (c *Conn) shutdown(limit time.Duration) {
 		for _, r := range running {
 			r.cancel()
 		}
-		select {
-		case <-c.idle:
-		case <-time.After(limit): // the caller's RoundTripper does not mind its context
-		}
+		patience.Await(context.Background(), c.idle, limit) // a caller's transport may not mind its context
 		ctx, cancel := context.WithTimeout(c.connectValues(), limit)
 		defer cancel()
 		c.goodbye(ctx, waiting)
@@ -394,7 +344,7 @@ func (c *Conn) shutdown(limit time.Duration) {
 		} else {
 			wait(&c.strays, limit) // a transport that minds the contexts of its requests returns now
 		}
-		wait(&c.authorizing.calls, authTime)
+		wait(&c.authorizers, authTime)
 	})
 }
 
@@ -405,10 +355,7 @@ func wait(all *sync.WaitGroup, limit time.Duration) {
 		all.Wait()
 		close(returned)
 	}()
-	select {
-	case <-returned:
-	case <-time.After(limit):
-	}
+	patience.Await(context.Background(), returned, limit)
 }
 
 // goodbye ends the session. A server that is told to forget a session while it
@@ -417,6 +364,13 @@ func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
 	c.mu.Lock()
 	s, next, lost := c.session, c.next, c.lost
 	c.mu.Unlock()
+	say := func(ctx context.Context, method string, s session, body []byte) {
+		ctx, cancel := context.WithCancel(ctx)
+		defer cancel()
+		if resp, err := c.send(ctx, method, s, &request{body: body}); err == nil {
+			resp.Body.Close()
+		}
+	}
 	if s.id != "" && !lost {
 		deadline, _ := ctx.Deadline()
 		half, cancel := context.WithTimeout(ctx, time.Until(deadline)/2)
@@ -424,23 +378,14 @@ func (c *Conn) goodbye(ctx context.Context, waiting []int64) {
 		var sent sync.WaitGroup
 		for _, id := range waiting[:min(len(waiting), maxReplies)] {
 			sent.Go(func() {
-				c.tell(half, http.MethodPost, s, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed")))
+				say(half, http.MethodPost, s, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed")))
 			})
 		}
 		sent.Wait()
-		c.tell(ctx, http.MethodDelete, s, nil)
+		say(ctx, http.MethodDelete, s, nil)
 	}
 	if next != "" {
 		s.id = next
-		c.tell(ctx, http.MethodDelete, s, nil)
-	}
-}
-
-// tell sends something to a server while the connection ends.
-func (c *Conn) tell(ctx context.Context, method string, s session, body []byte) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if resp, err := c.send(ctx, method, s, &request{body: body}); err == nil {
-		resp.Body.Close()
+		say(ctx, http.MethodDelete, s, nil)
 	}
 }
