@@ -1,16 +1,16 @@
 package main
 
-// This file is the converter, free to paste: tools and results of MCP servers
-// in the form of OpenAI's Chat Completions and of its Responses.
+// This file is the converter, free to paste with package order: tools and
+// results of MCP servers in the form of OpenAI's Chat Completions and of its Responses.
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/examples/internal/order"
 )
 
 func chatTool(tool mcp.Tool) openai.ChatCompletionToolUnionParam {
@@ -61,7 +61,7 @@ func responsesTool(tool mcp.Tool) responses.ToolUnionParam {
 func responsesResult(id string, result mcp.ToolResult) responses.ResponseInputItemUnionParam {
 	var output responses.ResponseFunctionCallOutputItemListParam
 	result.Content = result.Text() // there is no flag for a failure
-	inOrder(result, func(text string) {
+	order.Each(result, func(text string) {
 		output = append(output, responses.ResponseFunctionCallOutputItemUnionParam{
 			OfInputText: &responses.ResponseInputTextContentParam{Text: text},
 		})
@@ -73,38 +73,4 @@ func responsesResult(id string, result mcp.ToolResult) responses.ResponseInputIt
 	item := responses.ResponseInputItemParamOfFunctionCallOutput(output)
 	item.OfFunctionCallOutput.CallID = openai.String(id)
 	return item
-}
-
-// inOrder gives the texts and the images of a result in the server's order. An
-// image that stood before a text has a mark in Content, which is cut there.
-// Parts tell the mark from a text of the server that looks like one. Content is
-// what is given, since it alone has the notes and keeps to Server.MaxOutput:
-// where it lacks a mark, the images stand behind it.
-func inOrder(result mcp.ToolResult, text func(string), image func(mcp.Image)) {
-	content, images := result.Content, result.Images
-	read := 0 // bytes of content in which no mark is looked for
-	for _, part := range result.Parts {
-		if part.Text != "" {
-			if at := strings.Index(content[read:], part.Text); at >= 0 {
-				read += at + len(part.Text)
-			}
-			continue
-		}
-		mark := fmt.Sprintf("[image %d]\n", len(result.Images)-len(images)+1)
-		at := strings.Index(content[read:], mark)
-		if part.Data == nil || len(images) == 0 || at < 0 {
-			continue
-		}
-		if before := strings.TrimSuffix(content[:read+at], "\n"); strings.TrimSpace(before) != "" {
-			text(before)
-		}
-		image(images[0])
-		content, images, read = content[read+at+len(mark):], images[1:], 0
-	}
-	if strings.TrimSpace(content) != "" { // providers refuse white space alone
-		text(content)
-	}
-	for _, file := range images {
-		image(file)
-	}
 }
