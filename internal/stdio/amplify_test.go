@@ -67,7 +67,7 @@ func TestAmplification(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			c.receive()
 			runtime.ReadMemStats(&after)
-			decoded, err := io.ReadAll(&utf16Reader{src: strings.NewReader(text)}) // mostly the same
+			decoded, err := io.ReadAll(newUTF16Reader(strings.NewReader(text))) // mostly the same
 			require.NoError(t, err)
 			ratio := float64(after.TotalAlloc-before.TotalAlloc) / float64(max(len(text), len(decoded)))
 			t.Logf("%.2f", ratio)

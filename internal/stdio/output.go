@@ -36,7 +36,7 @@ type output struct {
 func (c *Conn) receive() {
 	o := &output{Conn: c, lines: lines.NewReader(&lines.Pool{}, c.Limit)}
 	o.lines.Partial = o.partial
-	o.lines.Reset(&utf16Reader{src: c.Stdout})
+	o.lines.Reset(newUTF16Reader(c.Stdout))
 	for {
 		line, err := o.lines.Line()
 		if o.kept > 0 {

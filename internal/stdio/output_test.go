@@ -2,10 +2,13 @@ package stdio
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"unicode/utf16"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +26,7 @@ func FuzzOutput(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		start := utf16Reader{src: bytes.NewReader(output)}
+		start := newUTF16Reader(bytes.NewReader(output))
 		start.Read(make([]byte, 1))
 		if start.order != nil {
 			return // the answer is not in the encoding that the output began in
@@ -147,4 +150,21 @@ func TestEndOfAText(t *testing.T) {
 	assert.Zero(t, b.end(text[:4]))
 	text[3] = '}'
 	assert.Zero(t, b.end(text))
+}
+
+// UTF-16 comes in parts that end anywhere, within a pair of surrogates too.
+func TestUTF16InParts(t *testing.T) {
+	for _, text := range []string{"{" + strings.Repeat("😀", 3000), "{x" + strings.Repeat("😀", 3000), "{\"a\":\"ü\ufffd\"}", strings.Repeat("{😀x", 2000)} {
+		for name, order := range map[string]binary.AppendByteOrder{"little": binary.LittleEndian, "big": binary.BigEndian} {
+			in := order.AppendUint16(nil, 0xfeff)
+			for _, c := range utf16.Encode([]rune(text)) {
+				in = order.AppendUint16(in, c)
+			}
+			for part, src := range map[string]io.Reader{"whole": bytes.NewReader(in), "bytes": iotest.OneByteReader(bytes.NewReader(in)), "halves": iotest.HalfReader(bytes.NewReader(in))} {
+				out, err := io.ReadAll(newUTF16Reader(src))
+				require.NoError(t, err)
+				assert.Equal(t, text, string(out), "%s endian, %s", name, part)
+			}
+		}
+	}
 }

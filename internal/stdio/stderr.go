@@ -5,6 +5,7 @@ package stdio
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -66,20 +67,21 @@ const (
 // or panic: its goroutine stands between.
 type relay struct {
 	to   io.Writer
-	wake chan struct{} // has an element when there is something to do
 	done chan struct{} // closed when the goroutine has ended
 
 	mu      sync.Mutex
+	news    *sync.Cond // there is something to do
 	pending []byte
 	writing int    // bytes that the writer has not answered for yet
-	missed  int64  // bytes
+	missed  int64  // bytes, beside these once there is a fault
 	fault   string // why the writer is not called any more; empty while it is
 	ending  bool   // no more is offered
 }
 
 // newRelay starts the goroutine of a relay, which end waits for.
 func newRelay(to io.Writer) *relay {
-	r := &relay{to: to, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	r := &relay{to: to, done: make(chan struct{})}
+	r.news = sync.NewCond(&r.mu)
 	go r.run()
 	return r
 }
@@ -94,38 +96,25 @@ func (r *relay) offer(p []byte) {
 	}
 	r.pending = append(r.pending, p[:n]...)
 	r.missed += int64(len(p) - n)
-	r.signal()
+	r.news.Signal()
 }
 
-func (r *relay) signal() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
+// run ends with the first fault, or when all is handed over in the end.
 func (r *relay) run() {
 	defer close(r.done)
-	for range r.wake {
-		for {
-			r.mu.Lock()
-			batch := r.pending
-			r.pending = nil
-			if r.fault != "" {
-				r.missed += int64(len(batch))
-				batch = nil
-			}
-			r.writing = len(batch)
-			ending := r.ending
-			r.mu.Unlock()
-			if len(batch) == 0 {
-				if ending {
-					return
-				}
-				break
-			}
-			r.write(batch)
+	for {
+		r.mu.Lock()
+		for len(r.pending) == 0 && !r.ending {
+			r.news.Wait()
 		}
+		if r.fault != "" || len(r.pending) == 0 {
+			r.mu.Unlock()
+			return
+		}
+		batch := r.pending
+		r.pending, r.writing = nil, len(batch)
+		r.mu.Unlock()
+		r.write(batch)
 	}
 }
 
@@ -138,19 +127,14 @@ func (r *relay) write(batch []byte) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.missed += int64(len(batch) - min(max(n, 0), len(batch)))
-		r.writing = 0
-		if r.fault == "" {
-			r.fault = fault
-		}
+		r.writing, r.fault = 0, cmp.Or(r.fault, fault)
 	}()
 	n, err := r.to.Write(batch)
-	switch {
-	case err != nil:
+	if fault = ""; err == nil && n < len(batch) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
 		fault = fmt.Sprintf("it failed: %v", err)
-	case n < len(batch):
-		fault = fmt.Sprintf("it failed: %v", io.ErrShortWrite)
-	default:
-		fault = ""
 	}
 }
 
@@ -160,15 +144,12 @@ func (r *relay) write(batch []byte) {
 func (r *relay) end() {
 	r.mu.Lock()
 	r.ending = true
-	r.signal()
+	r.news.Signal()
 	r.mu.Unlock()
-	if waitFor(r.done, relayTime) {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.fault == "" {
-		r.fault = "it did not return"
+	if !waitFor(r.done, relayTime) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.fault = cmp.Or(r.fault, "it did not return")
 	}
 }
 
@@ -176,14 +157,13 @@ func (r *relay) end() {
 func (r *relay) warnings(quoter *secret.Quoter) []string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	missed, fault := r.missed, r.fault
-	if fault != "" {
+	missed := r.missed
+	if r.fault != "" {
 		missed += int64(len(r.pending) + r.writing)
-	} else {
-		fault = "it was too slow"
 	}
 	if missed == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("the writer Server.Stderr missed %d bytes: %s", missed, quoter.Quote(fault, maxFault))}
+	why := quoter.Quote(cmp.Or(r.fault, "it was too slow"), maxFault)
+	return []string{fmt.Sprintf("the writer Server.Stderr missed %d bytes: %s", missed, why)}
 }

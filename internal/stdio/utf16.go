@@ -4,6 +4,7 @@ package stdio
 // PowerShell makes of the output that it passes on.
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"io"
@@ -12,10 +13,14 @@ import (
 	"unicode/utf8"
 )
 
+// marks is how many characters of ASCII stand for a byte-order mark: what a
+// message begins with.
+const marks = 4
+
 // A utf16Reader reads its source as UTF-8, also where that is UTF-16 from the
 // start.
 type utf16Reader struct {
-	src     io.Reader
+	src     *bufio.Reader // so small that it hands large reads on
 	decided bool
 	order   binary.ByteOrder // nil for what is not UTF-16
 	in      []byte           // that is not decoded yet
@@ -24,21 +29,19 @@ type utf16Reader struct {
 	err     error            // of src
 }
 
+func newUTF16Reader(src io.Reader) *utf16Reader {
+	return &utf16Reader{src: bufio.NewReaderSize(src, 2*marks)}
+}
+
 func (r *utf16Reader) Read(p []byte) (int, error) {
-	if r.decided && r.order == nil && len(r.in) == 0 {
+	if !r.decided {
+		r.decided, r.order = true, r.begin()
+	}
+	if r.order == nil {
 		return r.src.Read(p) // mostly
 	}
 	for len(r.out) == 0 && r.err == nil {
-		if !r.decided || r.order != nil {
-			r.fill()
-		}
-		if r.decide(); r.decided && r.order == nil {
-			r.out, r.in = r.in, nil
-			break
-		}
-		if r.order != nil {
-			r.decode()
-		}
+		r.decode()
 	}
 	n := copy(p, r.out)
 	if r.out = r.out[n:]; len(r.out) > 0 {
@@ -47,61 +50,44 @@ func (r *utf16Reader) Read(p []byte) (int, error) {
 	return n, r.err
 }
 
-func (r *utf16Reader) fill() {
+// begin reads a byte-order mark, and returns which order it or the first
+// characters stand for. It waits for no more than it takes to tell: a zero in
+// one of the first two bytes is not that of a message in UTF-8.
+func (r *utf16Reader) begin() binary.ByteOrder {
+	order := binary.ByteOrder(binary.LittleEndian)
+	switch in, _ := r.src.Peek(2); {
+	case len(in) < 2:
+		return nil
+	case in[0] == 0xff && in[1] == 0xfe:
+		r.src.Discard(2)
+		return order
+	case in[0] == 0xfe && in[1] == 0xff:
+		r.src.Discard(2)
+		return binary.BigEndian
+	case (in[0] == 0) == (in[1] == 0):
+		return nil
+	case in[0] == 0:
+		order = binary.BigEndian
+	}
+	in, _ := r.src.Peek(2 * marks)
+	for ; len(in) >= 2; in = in[2:] {
+		if c := order.Uint16(in); (c < ' ' || c > '~') && c != '\t' && c != '\r' && c != '\n' {
+			return nil // a zero by chance
+		}
+	}
+	return order
+}
+
+// decode reads and decodes a part, but for half a character.
+func (r *utf16Reader) decode() {
 	const part = 4 << 10
 	r.in = slices.Grow(r.in, part)
-	n, err := r.src.Read(r.in[len(r.in) : len(r.in)+part])
-	r.in, r.err = r.in[:len(r.in)+n], err
-}
-
-// marks is how many characters of ASCII stand for a byte-order mark: what a
-// message begins with.
-const marks = 4
-
-// isASCII reports whether text begins with marks printable characters of ASCII in
-// UTF-16, or is shorter and has no others.
-func isASCII(text []byte, order binary.ByteOrder) bool {
-	text = text[:min(len(text)&^1, 2*marks)]
-	for ; len(text) >= 2; text = text[2:] {
-		if c := order.Uint16(text); (c < ' ' || c > '~') && c != '\t' && c != '\r' && c != '\n' {
-			return false
-		}
-	}
-	return true
-}
-
-// decide looks at the first bytes.
-func (r *utf16Reader) decide() {
-	switch in := r.in; {
-	case r.decided || len(in) < 2 && r.err == nil:
-		return
-	case bytes.HasPrefix(in, []byte{0xff, 0xfe}):
-		r.order, r.in = binary.LittleEndian, in[2:]
-	case bytes.HasPrefix(in, []byte{0xfe, 0xff}):
-		r.order, r.in = binary.BigEndian, in[2:]
-	case len(in) >= 2 && (in[0] == 0) != (in[1] == 0):
-		if len(in) < 2*marks && r.err == nil {
-			return
-		}
-		order := binary.ByteOrder(binary.LittleEndian)
-		if in[0] == 0 {
-			order = binary.BigEndian
-		}
-		if isASCII(in, order) {
-			r.order = order
-		}
-	}
-	r.decided = true
-}
-
-// decode decodes what is there, but for half a character.
-func (r *utf16Reader) decode() {
-	n := len(r.in) &^ 1
-	if n >= 2 && utf16.IsSurrogate(rune(r.order.Uint16(r.in[n-2:]))) && r.err == nil {
-		n -= 2 // the other half may follow
-		if n >= 2 && utf16.IsSurrogate(rune(r.order.Uint16(r.in[n-2:]))) {
-			n += 2
-		}
+	var n int
+	n, r.err = r.src.Read(r.in[len(r.in) : len(r.in)+part])
+	r.in = r.in[:len(r.in)+n]
+	n = len(r.in) &^ 1
+	if n >= 2 && r.err == nil && r.order.Uint16(r.in[n-2:])&^0x3ff == 0xd800 {
+		n -= 2 // the first half of a pair, whose second may follow
 	}
 	r.decoded = appendUTF16(r.decoded[:0], r.in[:n], r.order)
 	r.out = r.decoded
