@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/elicit"
 	"github.com/seed94b59a13/mcp/internal/listing"
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/program"
@@ -81,9 +82,10 @@ func (c *Connection) open(ctx context.Context, number int) (*start, *toolList, e
 	if c.config().URL != "" {
 		config.Open, config.Discover = c.reach, true
 	}
-	if c.config().Elicit != nil {
+	if host := c.host(""); host != nil {
 		config.Ask = func(ctx context.Context, s *session.Session, params []byte) []byte {
-			return c.replyTo(ctx, s, "", params, &fault{})
+			reply, _ := elicit.Reply(ctx, host, s.Version(), params)
+			return reply
 		}
 	}
 	s, err := session.Begin(ctx, config)

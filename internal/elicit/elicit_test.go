@@ -2,6 +2,7 @@ package elicit
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -98,6 +99,7 @@ func TestAccept(t *testing.T) {
 		{`{"a":{"type":"number","minimum":1,"maximum":2.5}}`, `{"a":3}`, `the field "a" of the answer is more than 2.5`},
 		{`{"a":{"type":"number","exclusiveMinimum":1}}`, `{"a":1}`, `the field "a" of the answer is not more than 1`},
 		{`{"a":{"type":"integer"}}`, `{"a":1.0}`, `{"a":1.0}`},
+		{`{"a":{"type":"integer"}}`, `{"a":1e300}`, `{"a":1e300}`},
 		{`{"a":{"type":"integer"}}`, `{"a":1.5}`, `the field "a" of the answer is not a whole number`},
 		{`{"a":{"type":"integer"}}`, `{"a":"1"}`, `the field "a" of the answer is not a number`},
 		{`{"a":{"type":"boolean","default":true}}`, `{}`, `{"a":true}`},
@@ -127,13 +129,41 @@ func TestAccept(t *testing.T) {
 	assert.EqualError(t, err, `the field "b" of the answer is not one of the form`)
 }
 
+// Whatever is in a question, it takes time in proportion to its length: each of
+// these would take seconds otherwise.
+func TestParseIsLinear(t *testing.T) {
+	field := func(n int, rest string) string { return fmt.Sprintf(`"f%d":{"type":"string",%s},`, n, rest) }
+	patterns := func(pattern string) (fields string) {
+		for i := 0; len(fields) < maxParams*3/4; i++ {
+			fields += field(i, `"pattern":"`+strings.Repeat(pattern, (maxPattern-20)/len(pattern))+`","default":"`+strings.Repeat("a", 200)+`"`)
+		}
+		return fields
+	}
+	var choices, twice strings.Builder
+	for i := range 25_000 {
+		fmt.Fprintf(&choices, `"%c",`, 0x100+i%20_000)
+		twice.WriteString(`"x",`)
+	}
+	for name, fields := range map[string]string{
+		"a long list of choices":  `"a":{"type":"array","items":{"enum":[` + choices.String() + `"x"]},"default":[` + twice.String() + `"x"]},`,
+		"counted repetition":      patterns(`(a{1,30}){1,30}`),
+		"classes of Unicode":      patterns(`\\pL`),
+		"ranges without case":     patterns(`(?i)[\\x{0}-\\x{1e943}]`),
+		"a match with all states": field(0, `"pattern":"`+strings.Repeat(`(.{0,900})`, 50)+`x","default":"`+strings.Repeat("a", maxParams-5000)+`"`),
+	} {
+		q, err := Parse([]byte(`{"message":"x","requestedSchema":{"properties":{` + strings.TrimSuffix(fields, ",") + `}}}`))
+		require.NoError(t, err, name)
+		assert.NotEmpty(t, q.form.fields, name)
+	}
+}
+
 func TestRequired(t *testing.T) {
 	in, ok := Required([]byte(`{"resultType":"input_required","inputRequests":{"a\"":{"method":"elicitation/create","params":{"message":"x"}},"b":{"method":"elicitation/create"}},"requestState":"s \u00e9"}`))
 	require.True(t, ok)
-	assert.Equal(t, `"inputResponses":{"a\"":{"action":"cancel"},"b":{"action":"decline"}},"requestState":"s \u00e9"`, string(in.Respond([][]byte{Canceled, Declined})))
+	assert.Equal(t, `"inputResponses":{"a\"":{"action":"cancel"},"b":{"action":"decline"}},"requestState":"s \u00e9"`, string(in.respond([][]byte{Canceled, Declined})))
 	in, ok = Required([]byte(`{"resultType":"input_required","inputRequests":{}}`))
 	require.True(t, ok)
-	assert.Equal(t, `"inputResponses":{}`, string(in.Respond(nil)))
+	assert.Equal(t, `"inputResponses":{}`, string(in.respond(nil)))
 	for _, result := range []string{
 		`{"content":[]}`, `{"resultType":"complete"}`, `{"resultType":"input_required"}`,
 		`{"resultType":"input_required","inputRequests":{"a":{"method":"sampling/createMessage","params":{}}}}`,

@@ -1,20 +1,14 @@
 package elicit
 
-// This file reads the restricted schema of a form, and checks what was filled
-// in against it.
+// This file reads the restricted schema of a form, and fills in the form.
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/mail"
-	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
-	"time"
-	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
@@ -26,26 +20,10 @@ type form struct {
 	closed bool // no other fields
 }
 
-// A field takes a text, a number, a yes or no, or some of a list of texts.
-type field struct {
-	name     string
-	required bool
-	kind     string   // string, number, integer, boolean or array
-	choices  []string // that a text or the texts of a list are of; nil for any
-	value    []byte   // the default; nil without one
-
-	minLength, maxLength *float64 // of a text in characters, of a list in elements
-	minimum, maximum     *float64
-	above, below         *float64 // exclusive
-	format               string
-	pattern              *regexp.Regexp
-	unique               bool
-}
-
 const emptyForm = `{"type":"object","properties":{}}`
 
 // parseForm reads a schema. Keywords that say nothing about a flat form are left
-// out.
+// out. Of fields that share a name the last one counts, as in any object.
 func parseForm(schema []byte) (f form, err error) {
 	if raw.Null(schema) {
 		return form{schema: []byte(emptyForm)}, nil
@@ -58,70 +36,59 @@ func parseForm(schema []byte) (f form, err error) {
 	}
 	f.closed = string(raw.Member(schema, "additionalProperties")) == "false"
 	required := map[string]bool{}
-	var list []byte
+	var names, properties []byte
 	for name := range raw.Elements(raw.Member(schema, "required")) {
 		if name, ok := raw.String(name); ok && !required[name] {
 			required[name] = true
-			if list != nil {
-				list = append(list, ',')
-			}
-			list = raw.AppendQuote(list, name)
+			names = appendElement(names, raw.AppendQuote(nil, name))
 		}
 	}
-	seen := map[string]int{}
-	var properties []byte
-	texts := map[string][]byte{}
+	at := map[string]int{}
 	for key, property := range raw.Members(raw.Member(schema, "properties")) {
 		name := string(key)
-		given, text, err := parseField(name, property)
+		given, err := parseField(property)
 		if err != nil {
-			return form{}, err
+			return form{}, fmt.Errorf("the field %q of the requested schema %w", label(name, maxQuoted), err)
 		}
-		given.required = required[name]
-		if at, ok := seen[name]; ok {
-			f.fields[at] = given
+		given.name, given.required = name, required[name]
+		if i, ok := at[name]; ok {
+			f.fields[i] = given
 		} else {
-			seen[name] = len(f.fields)
+			at[name] = len(f.fields)
 			f.fields = append(f.fields, given)
 		}
-		texts[name] = text
 	}
 	for _, field := range f.fields {
-		properties = raw.AppendMember(properties, field.name, texts[field.name])
+		properties = raw.AppendMember(properties, field.name, field.schema)
 	}
-	f.schema = append(append([]byte(`{"type":"object","properties":{`), properties...), '}')
-	if list != nil {
-		f.schema = append(append(append(f.schema, `,"required":[`...), list...), ']')
+	members := raw.AppendMember([]byte(`"type":"object"`), "properties", object(properties))
+	if names != nil {
+		members = raw.AppendMember(members, "required", array(names))
 	}
-	f.schema = append(f.schema, '}')
+	f.schema = object(members)
 	return f, nil
 }
 
-// parseField reads the schema of one field, and returns it with its texts
-// cleaned.
-func parseField(name string, schema []byte) (f *field, text []byte, err error) {
-	f = &field{name: name}
-	wrong := func(format string, args ...any) (*field, []byte, error) {
-		return nil, nil, fmt.Errorf("the field %q of the requested schema %s", label(name, maxQuoted), fmt.Sprintf(format, args...))
-	}
+// parseField reads the schema of one field. What it keeps for the person comes in
+// one order, its texts cleaned. A default that does not fit is left out.
+func parseField(schema []byte) (*field, error) {
 	if raw.Null(schema) || schema[0] != '{' {
-		return wrong("has no schema")
+		return nil, errors.New("has no schema")
 	}
-	members := map[string][]byte{}
-	for key, value := range raw.Members(schema) {
-		members[string(key)] = value
-	}
+	f := &field{}
+	members := membersOf(schema)
 	f.kind, _ = raw.String(members["type"])
 	if f.kind == "" && (members["enum"] != nil || members["oneOf"] != nil || members["anyOf"] != nil) {
 		f.kind = "string"
 	}
-	if !slices.Contains([]string{"string", "number", "integer", "boolean", "array"}, f.kind) {
-		return wrong("is not of a type that a form has")
+	bounds, ok := kinds[f.kind]
+	if !ok {
+		return nil, errors.New("is not of a type that a form has")
 	}
-	text = raw.AppendMember(nil, "type", raw.AppendQuote(nil, f.kind))
+	text := raw.AppendMember(nil, "type", raw.AppendQuote(nil, f.kind))
 	for _, key := range []string{"title", "description"} {
 		if s, ok := raw.String(members[key]); ok {
-			text = raw.AppendMember(text, key, raw.AppendQuote(nil, label(s, maxLabel)))
+			text = raw.AppendMember(text, key, quoteLabel(s))
 		}
 	}
 	keep := func(key string) {
@@ -129,94 +96,79 @@ func parseField(name string, schema []byte) (f *field, text []byte, err error) {
 			text = raw.AppendMember(text, key, raw.Compact(value))
 		}
 	}
-	number := func(to **float64, keys ...string) {
-		for _, key := range keys {
-			if n, err := strconv.ParseFloat(string(members[key]), 64); err == nil && json.Valid(members[key]) {
-				*to = &n
-				keep(key)
-			}
+	for _, b := range bounds {
+		if n, err := strconv.ParseFloat(string(members[b.keyword]), 64); err == nil && json.Valid(members[b.keyword]) {
+			b.limit = n
+			f.bounds = append(f.bounds, b)
+			keep(b.keyword)
 		}
 	}
 	switch f.kind {
 	case "string":
-		number(&f.minLength, "minLength")
-		number(&f.maxLength, "maxLength")
 		f.format, _ = raw.String(members["format"])
-		if pattern, ok := raw.String(members["pattern"]); ok && len(pattern) <= maxPattern {
-			f.pattern, _ = regexp.Compile(pattern) // one of another dialect is the server's to check
-		}
+		pattern, _ := raw.String(members["pattern"])
+		f.pattern = compile(pattern)
 		keep("format")
 		keep("pattern")
 		text = f.choose(text, members)
-	case "number", "integer":
-		number(&f.minimum, "minimum")
-		number(&f.maximum, "maximum")
-		number(&f.above, "exclusiveMinimum")
-		number(&f.below, "exclusiveMaximum")
 	case "array":
-		number(&f.minLength, "minItems")
-		number(&f.maxLength, "maxItems")
 		f.unique = string(members["uniqueItems"]) == "true"
 		keep("uniqueItems")
-		items := map[string][]byte{}
-		for key, value := range raw.Members(members["items"]) {
-			items[string(key)] = value
-		}
+		items := membersOf(members["items"])
 		if kind, ok := raw.String(items["type"]); ok && kind != "string" {
-			return wrong("is a list of something else than texts")
+			return nil, errors.New("is a list of something else than texts")
 		}
-		text = raw.AppendMember(text, "items", append(append([]byte{'{'}, f.choose([]byte(`"type":"string"`), items)...), '}'))
+		text = raw.AppendMember(text, "items", object(f.choose([]byte(`"type":"string"`), items)))
 	}
 	if value := members["default"]; !raw.Null(value) && json.Valid(value) && f.check(value) == nil {
 		f.value = bytes.Clone(value)
 		keep("default")
 	}
-	return f, append(append([]byte{'{'}, text...), '}'), nil
+	f.schema = object(text)
+	return f, nil
 }
-
-// maxPattern bounds the length of a pattern that is checked, in bytes.
-const maxPattern = 512
 
 // choose reads the texts that are to be chosen from: an enum, with or without
 // names, or a union of constants with titles.
 func (f *field) choose(text []byte, members map[string][]byte) []byte {
 	if list := members["enum"]; len(list) > 0 && list[0] == '[' {
-		f.choices = []string{}
+		f.choices = map[string]bool{}
 		var values, names []byte
 		for value := range raw.Elements(list) {
 			if s, ok := raw.String(value); ok {
-				f.choices = append(f.choices, s)
-				values = raw.AppendQuote(append(values, ','), s)
+				f.choices[s] = true
+				values = appendElement(values, raw.AppendQuote(nil, s))
 			}
 		}
 		for name := range raw.Elements(members["enumNames"]) {
 			s, _ := raw.String(name)
-			names = raw.AppendQuote(append(names, ','), label(s, maxLabel))
+			names = appendElement(names, quoteLabel(s))
 		}
-		text = raw.AppendMember(text, "enum", append(append([]byte{'['}, bytes.TrimPrefix(values, []byte(","))...), ']'))
+		text = raw.AppendMember(text, "enum", array(values))
 		if names != nil {
-			text = raw.AppendMember(text, "enumNames", append(append([]byte{'['}, names[1:]...), ']'))
+			text = raw.AppendMember(text, "enumNames", array(names))
 		}
 		return text
 	}
 	for _, key := range []string{"oneOf", "anyOf"} {
 		var options []byte
-		var choices []string
 		for option := range raw.Elements(members[key]) {
 			value, ok := raw.String(raw.Member(option, "const"))
 			if !ok {
 				continue
 			}
-			choices = append(choices, value)
+			if options == nil {
+				f.choices = map[string]bool{}
+			}
+			f.choices[value] = true
 			member := raw.AppendMember(nil, "const", raw.AppendQuote(nil, value))
 			if title, ok := raw.String(raw.Member(option, "title")); ok {
-				member = raw.AppendMember(member, "title", raw.AppendQuote(nil, label(title, maxLabel)))
+				member = raw.AppendMember(member, "title", quoteLabel(title))
 			}
-			options = append(append(append(options, `,{`...), member...), '}')
+			options = appendElement(options, object(member))
 		}
-		if choices != nil {
-			f.choices = choices
-			return raw.AppendMember(text, key, append(append([]byte{'['}, options[1:]...), ']'))
+		if options != nil {
+			return raw.AppendMember(text, key, array(options))
 		}
 	}
 	return text
@@ -232,144 +184,58 @@ func (f *form) fill(content []byte) ([]byte, error) {
 	if content[0] != '{' || !json.Valid(content) {
 		return nil, errors.New("the answer is not a JSON object")
 	}
-	given := map[string][]byte{}
-	var order []string
-	for key, value := range raw.Members(content) {
-		name := string(key)
-		if _, ok := given[name]; !ok {
-			order = append(order, name)
-		}
-		given[name] = value
-	}
-	known := map[string]bool{}
+	given := membersOf(content)
 	var out []byte
 	for _, field := range f.fields {
-		known[field.name] = true
 		value := given[field.name]
+		delete(given, field.name)
 		if raw.Null(value) {
 			value = field.value
 		}
-		switch {
-		case value != nil:
-			if err := field.check(value); err != nil {
-				return nil, fmt.Errorf("the field %q of the answer %w", label(field.name, maxQuoted), err)
-			}
+		err := error(nil)
+		if value != nil {
+			err = field.check(value)
 			out = raw.AppendMember(out, field.name, value)
-		case field.required:
-			return nil, fmt.Errorf("the field %q of the answer is missing", label(field.name, maxQuoted))
+		} else if field.required {
+			err = errors.New("is missing")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the field %q of the answer %w", label(field.name, maxQuoted), err)
 		}
 	}
-	for _, name := range order {
-		if known[name] {
+	for key := range raw.Members(content) {
+		name := string(key)
+		value, other := given[name]
+		if !other {
 			continue
 		}
 		if f.closed {
 			return nil, fmt.Errorf("the field %q of the answer is not one of the form", label(name, maxQuoted))
 		}
-		out = raw.AppendMember(out, name, given[name])
+		out = raw.AppendMember(out, name, value)
+		delete(given, name)
 	}
-	return append(append([]byte{'{'}, out...), '}'), nil
+	return object(out), nil
 }
 
-// check says why a value does not fit the field. It does not show the value:
-// that is a person's.
-func (f *field) check(value []byte) error {
-	switch f.kind {
-	case "boolean":
-		if s := string(value); s != "true" && s != "false" {
-			return errors.New("is neither true nor false")
-		}
-	case "number", "integer":
-		return f.checkNumber(value)
-	case "array":
-		return f.checkList(value)
-	default:
-		s, ok := raw.String(value)
-		if !ok {
-			return errors.New("is not a text")
-		}
-		return f.checkText(s)
+// membersOf returns the members of an object by their names.
+func membersOf(value []byte) map[string][]byte {
+	members := map[string][]byte{}
+	for name, value := range raw.Members(value) {
+		members[string(name)] = value
 	}
-	return nil
+	return members
 }
 
-func (f *field) checkNumber(value []byte) error {
-	n, err := strconv.ParseFloat(string(value), 64)
-	switch {
-	case err != nil:
-		return errors.New("is not a number")
-	case f.kind == "integer" && n != float64(int64(n)):
-		return errors.New("is not a whole number")
-	case f.minimum != nil && n < *f.minimum:
-		return fmt.Errorf("is less than %v", *f.minimum)
-	case f.maximum != nil && n > *f.maximum:
-		return fmt.Errorf("is more than %v", *f.maximum)
-	case f.above != nil && n <= *f.above:
-		return fmt.Errorf("is not more than %v", *f.above)
-	case f.below != nil && n >= *f.below:
-		return fmt.Errorf("is not less than %v", *f.below)
+func quoteLabel(s string) []byte { return raw.AppendQuote(nil, label(s, maxLabel)) }
+
+func appendElement(list, value []byte) []byte {
+	if list != nil {
+		list = append(list, ',')
 	}
-	return nil
+	return append(list, value...)
 }
 
-func (f *field) checkList(value []byte) error {
-	if value[0] != '[' {
-		return errors.New("is not a list")
-	}
-	seen := map[string]bool{}
-	n := 0
-	for element := range raw.Elements(value) {
-		s, ok := raw.String(element)
-		switch n++; {
-		case !ok:
-			return errors.New("has an element that is not a text")
-		case f.choices != nil && !slices.Contains(f.choices, s):
-			return errors.New("has an element that is not one of the choices")
-		case f.unique && seen[s]:
-			return errors.New("has an element twice")
-		}
-		seen[s] = true
-	}
-	switch {
-	case f.minLength != nil && float64(n) < *f.minLength:
-		return fmt.Errorf("has fewer than %v elements", *f.minLength)
-	case f.maxLength != nil && float64(n) > *f.maxLength:
-		return fmt.Errorf("has more than %v elements", *f.maxLength)
-	}
-	return nil
-}
+func object(members []byte) []byte { return slices.Concat([]byte("{"), members, []byte("}")) }
 
-func (f *field) checkText(s string) error {
-	n := float64(utf8.RuneCountInString(s))
-	switch {
-	case f.choices != nil && !slices.Contains(f.choices, s):
-		return errors.New("is not one of the choices")
-	case f.minLength != nil && n < *f.minLength:
-		return fmt.Errorf("has fewer than %v characters", *f.minLength)
-	case f.maxLength != nil && n > *f.maxLength:
-		return fmt.Errorf("has more than %v characters", *f.maxLength)
-	case f.pattern != nil && !f.pattern.MatchString(s):
-		return errors.New("does not match the pattern")
-	}
-	var err error
-	switch f.format {
-	case "email":
-		var a *mail.Address
-		if a, err = mail.ParseAddress(s); err == nil && a.Address != s {
-			err = errors.New("it has a name beside the address")
-		}
-	case "uri":
-		var u *url.URL
-		if u, err = url.Parse(s); err == nil && !u.IsAbs() {
-			err = errors.New("it has no scheme")
-		}
-	case "date":
-		_, err = time.Parse(time.DateOnly, s)
-	case "date-time":
-		_, err = time.Parse(time.RFC3339Nano, s)
-	}
-	if err != nil {
-		return fmt.Errorf("is not of the format %s", f.format)
-	}
-	return nil
-}
+func array(elements []byte) []byte { return slices.Concat([]byte("["), elements, []byte("]")) }

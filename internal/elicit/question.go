@@ -92,18 +92,20 @@ var (
 	Canceled = []byte(`{"action":"cancel"}`)
 )
 
+const accepted = `{"action":"accept"}` // without content
+
 // Accept returns the answer of a person who has filled in the form with content,
 // a JSON object, or has agreed to open the URL. Fields that are missing get
 // their defaults. The error names the field that does not fit.
 func (q *Question) Accept(content []byte) ([]byte, error) {
 	if q.URL != "" {
-		return []byte(`{"action":"accept"}`), nil
+		return []byte(accepted), nil
 	}
 	content, err := q.form.fill(content)
 	if err != nil {
 		return nil, err
 	}
-	return append(append([]byte(`{"action":"accept","content":`), content...), '}'), nil
+	return object(raw.AppendMember([]byte(`"action":"accept"`), "content", content)), nil
 }
 
 // An Input is what a server needs before it can go on with a call (protocol
@@ -115,7 +117,7 @@ type Input struct {
 
 // A Request is one question of an input, under the name that its answer gets.
 type Request struct {
-	Name   []byte // a JSON string
+	Name   string
 	Params []byte
 }
 
@@ -143,35 +145,20 @@ func Required(result []byte) (input Input, ok bool) {
 		if method, _ := raw.String(raw.Member(request, "method")); method != Method {
 			return Input{}, false
 		}
-		input.Requests = append(input.Requests, Request{raw.AppendQuote(nil, string(name)), bytes.Clone(raw.Member(request, "params"))})
+		input.Requests = append(input.Requests, Request{string(name), bytes.Clone(raw.Member(request, "params"))})
 	}
 	return input, input.State != nil || !raw.Null(requests)
 }
 
-// Respond returns the members that a call has more when it is sent again.
-func (in *Input) Respond(answers [][]byte) []byte {
-	members := []byte(`"inputResponses":{`)
+// respond returns the members that a call has more when it is sent again.
+func (in *Input) respond(answers [][]byte) []byte {
+	var responses []byte
 	for i, request := range in.Requests {
-		if i > 0 {
-			members = append(members, ',')
-		}
-		members = append(append(append(members, request.Name...), ':'), answers[i]...)
+		responses = raw.AppendMember(responses, request.Name, answers[i])
 	}
-	members = append(members, '}')
+	members := raw.AppendMember(nil, "inputResponses", object(responses))
 	if in.State != nil {
-		members = append(append(members, `,"requestState":`...), in.State...)
+		members = raw.AppendMember(members, "requestState", in.State)
 	}
 	return members
-}
-
-// URLs returns the questions of an error that wants its user to open addresses
-// before the call, ten at most.
-func URLs(object []byte) (questions []Question) {
-	const most = 10
-	for params := range raw.Elements(raw.Member(raw.Member(object, "data"), "elicitations")) {
-		if q, err := Parse(params); err == nil && q.URL != "" && len(questions) < most {
-			questions = append(questions, q)
-		}
-	}
-	return questions
 }

@@ -65,6 +65,16 @@ type Transport interface {
 	Warnings() []string
 }
 
+// Version returns the version of the protocol, empty before the session has begun.
+func (s *Session) Version() string {
+	select {
+	case <-s.began:
+		return s.Info.Protocol
+	default:
+		return ""
+	}
+}
+
 // Warnings tell what the server did that it should not have.
 func (s *Session) Warnings() []string { return s.transport.Warnings() }
 
