@@ -254,28 +254,48 @@ var groups = []uint64{
 
 // places has the keywords by a hash of their names, those that share one in the
 // places that follow.
-var places = func() (table [256]keyword) {
+var places = func() (table [256]place) {
 	for k := kwUnknown + 1; k < keywords; k++ {
-		at := place(rules[k].name)
-		for table[at] != kwUnknown {
+		name := rules[k].name
+		at := hash(wordOf(name), name)
+		for table[at].k != kwUnknown {
 			at++
 		}
-		table[at] = k
+		table[at] = place{wordOf(name), uint8(len(name)), k}
 	}
 	return table
 }()
 
-func place(name string) uint8 {
-	return uint8(len(name)*29) + name[0]*3 + name[len(name)/2]*7 + name[len(name)-1]*11
+// A place is where a keyword is found: most differ in their first eight bytes.
+type place struct {
+	word uint64
+	size uint8
+	k    keyword
 }
 
-func keywordOf(name string) keyword {
-	if len(name) < len("if") || len(name) > len("unevaluatedProperties") {
-		return kwUnknown
+// wordOf has the first eight bytes of a name, or all of a shorter one.
+func wordOf(name string) (word uint64) {
+	for i := range min(len(name), 8) {
+		word |= uint64(name[i]) << (8 * i)
 	}
-	for at := place(name); ; at++ {
-		if k := places[at]; k == kwUnknown || rules[k].name == name {
-			return k
+	return word
+}
+
+// hash is the place of a name, of which two keywords alone share one.
+func hash(word uint64, name string) uint8 {
+	return uint8((word + uint64(len(name))) * 0x15c55b44925075c3 >> 56)
+}
+
+func keywordOf(name string) keyword { return keywordAt(wordOf(name), name) }
+
+// keywordAt is [keywordOf] where the word of the name is known.
+func keywordAt(word uint64, name string) keyword {
+	for at := hash(word, name); ; at++ {
+		switch p := &places[at]; {
+		case p.k == kwUnknown:
+			return kwUnknown
+		case p.word == word && len(name) == int(p.size) && (len(name) <= 8 || rules[p.k].name == name):
+			return p.k
 		}
 	}
 }
@@ -304,6 +324,8 @@ func deeper(k keyword, level, inPlace int) (int, int) {
 // is a matter of a scalar or of the kind.
 func (w want) takes(n *node) bool {
 	switch w {
+	case wantGone, wantNames:
+		return false
 	case wantString:
 		return n.kind == '"'
 	case wantBool:
@@ -315,8 +337,14 @@ func (w want) takes(n *node) bool {
 		return n.kind == '0' && err == nil && f > 0
 	case wantCount:
 		return n.kind == '0' && isCount(n.text)
-	case wantArray:
+	case wantArray, wantList:
 		return n.kind == '['
+	case wantSchemas:
+		return n.kind == '[' && len(n.members) > 0
+	case wantSchema, wantSchemaMap:
+		return n.kind == '{'
+	case wantSchemaOrBool:
+		return n.kind == '{' || n.kind == 't' || n.kind == 'f'
 	}
 	return true
 }
@@ -341,13 +369,11 @@ func isFinite(text string) bool {
 
 // legalName reports whether every provider takes name as a property's.
 func legalName[T string | []byte](name T) bool {
-	if len(name) == 0 || len(name) > maxName {
+	if len(name) == 0 || len(name) > maxName || !inNames[name[0]] || name[0] < 'A' {
 		return false
 	}
 	for i := range len(name) {
-		c := name[i]
-		letter := (c|' ')-'a' < 26 || c == '_' // | ' ' makes it lower case
-		if !letter && (i == 0 || c-'0' >= 10 && c != '.' && c != '-') {
+		if !inNames[name[i]] {
 			return false
 		}
 	}
@@ -355,3 +381,11 @@ func legalName[T string | []byte](name T) bool {
 }
 
 const maxName = 64
+
+// inNames are the bytes of legal names, which start with one from 'A' on.
+var inNames = func() (legal [256]bool) {
+	for _, c := range "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789.-" {
+		legal[c] = true
+	}
+	return legal
+}()

@@ -15,41 +15,20 @@ type renaming struct {
 	order []string          // the old ones, in order of appearance
 }
 
-// illegal reports whether a property somewhere in n, which may have some, has a
-// name that is not legal.
-func (m *meter) illegal(n *node) bool {
-	m.step(1 + len(n.members))
+// illegal reports whether one of the names or strings in n is not legal for a
+// property.
+func (n *node) illegal() bool {
 	for i := range n.members {
-		k, v := n.members[i].k, n.members[i].value
-		switch held := schemasIn(k, v); {
-		case k == kwRequired:
-			for _, name := range v.list('[') {
-				if name.value.is('"') && !legalName(name.value.string()) {
-					return true
-				}
-			}
-		case held == oneSchema && v.mayName() && m.illegal(v):
+		m := &n.members[i]
+		if n.kind == '{' && !legalName(m.name) || m.value.kind == '"' && n.kind == '[' && !legalName(m.value.string()) {
 			return true
-		case held == listOfSchemas, held == namedSchemas:
-			for j := range v.members {
-				sub := &v.members[j]
-				if k == kwProperties && !legalName(sub.name) || sub.value.mayName() && m.illegal(sub.value) {
-					return true
-				}
-			}
 		}
 	}
 	return false
 }
 
-// mayName reports whether n is a schema that may name properties.
-func (n *node) mayName() bool { return n.kind == '{' && n.seen&(holders|1<<kwRequired) != 0 }
-
 // newRenaming is nil when the schema n needs none.
 func (m *meter) newRenaming(n *node) *renaming {
-	if !n.mayName() || !m.illegal(n) {
-		return nil
-	}
 	r := renamer{meter: m, noted: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}}
 	r.walk(n)
 	if len(r.order) == 0 {

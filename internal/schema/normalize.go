@@ -86,7 +86,7 @@ func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, 
 	defer p.release()
 	reason := p.run(func() {
 		root := p.read(data)
-		if n = p.at; p.spaced || p.nan || n > maxSchema || root.kind != '{' || p.odd && &raw.Repair(data[:n])[0] != &data[0] {
+		if n = p.end; p.spaced || p.nan || n > maxSchema || root.kind != '{' || p.odd && &raw.Repair(data[:n])[0] != &data[0] {
 			n = 0
 			return
 		}
@@ -240,7 +240,9 @@ func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error
 		n = w.expand(n, n, 1, 0)
 		n.drop(w.doc.holders)
 	}
-	w.names = w.newRenaming(n)
+	if p.illegal {
+		w.names = w.newRenaming(n)
+	}
 	n, err := w.root(n)
 	if err != nil {
 		return nil, err

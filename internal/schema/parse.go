@@ -20,19 +20,23 @@ const maxNesting = 1000
 var errDeep = errors.New("nests too deeply to be read")
 
 // A parser makes nodes and their lists of members out of slabs. One that is used
-// again makes a tree for next to nothing; the tree before is gone then.
+// again makes a tree for next to nothing; the tree before is gone then. Places in
+// the text are passed from one method to the next, which is much faster than one
+// kept here.
 type parser struct {
 	meter
 	rewriter rewriter // of the tree
 	data     []byte
 	text     string // the same
-	at       int
+	end      int    // of what was read
 	depth    int
 
-	seen   uint64 // keywords, anywhere
-	spaced bool   // there is white space between tokens
-	odd    bool   // it is not all plain ASCII without escapes
-	nan    bool   // a value is NaN or infinite
+	seen    uint64 // keywords, anywhere
+	spaced  bool   // there is white space between tokens
+	odd     bool   // it is not all plain ASCII without escapes
+	nan     bool   // a value is NaN or infinite
+	apart   bool   // some node is changed or respelled
+	illegal bool   // a property may have a name that is not legal; seldom where none has
 
 	nodes   []node
 	used    int
@@ -61,11 +65,12 @@ func begin(ctx context.Context, budget *Budget, size int) (p *parser) {
 // starts with. It is gone when the parser reads again or is released, and its
 // strings are parts of data. Of members with one name the last value counts, in
 // the place of the first.
-func (p *parser) read(data []byte) *node {
-	p.data, p.text, p.at, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0, 0
-	p.seen, p.spaced, p.odd, p.nan = 0, false, false, false
+func (p *parser) read(data []byte) (root *node) {
+	p.data, p.text, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0
+	p.seen, p.spaced, p.odd, p.nan, p.apart, p.illegal = 0, false, false, false, false, false
 	p.used, p.members, p.open = 0, p.members[:0], p.open[:0]
-	return p.value()
+	root, p.end = p.value(0, kwUnknown)
+	return root
 }
 
 // release keeps the room of the parser, if that is not much, for the next schema.
@@ -93,12 +98,23 @@ func (p *parser) clear() {
 
 func (p *parser) node() *node {
 	if p.used == len(p.nodes) {
-		size := min(2*len(p.nodes), 1<<12)
-		p.room(nodeSize * size)
-		p.nodes, p.used = make([]node, size), 0
+		p.grow()
 	}
 	p.used++
 	return &p.nodes[p.used-1]
+}
+
+func (p *parser) grow() {
+	p.nodes, p.used = make([]node, min(2*len(p.nodes), 1<<12)), 0
+}
+
+// took counts n members and their values. It does so whether there was room for
+// them in the slabs or not: a schema costs the same each time.
+func (p *parser) took(n int) {
+	p.step(1 + n)
+	if p.bytes -= (nodeSize + memberSize) * n; p.bytes < 0 {
+		p.stop(errBytes)
+	}
 }
 
 // keep returns a copy of members that nothing else shares room with.
@@ -108,7 +124,6 @@ func (p *parser) keep(members []member) []member {
 	}
 	if cap(p.members)-len(p.members) < len(members) {
 		size := max(64, len(members), min(2*cap(p.members), 1<<12))
-		p.room(memberSize * size)
 		p.members = make([]member, 0, size)
 	}
 	start := len(p.members)
@@ -116,21 +131,28 @@ func (p *parser) keep(members []member) []member {
 	return p.members[start:len(p.members):len(p.members)]
 }
 
-// space passes white space and returns the byte after it, 0 at the end.
-func (p *parser) space() byte {
-	for p.at < len(p.text) {
-		if c := p.text[p.at]; c > ' ' {
-			return c
-		}
-		p.at++
-		p.spaced = true
+// space returns where the white space at a place ends, and the byte there, 0 at
+// the end of the text.
+func (p *parser) space(at int) (after int, c byte) {
+	if at < len(p.text) && p.text[at] > ' ' {
+		return at, p.text[at]
 	}
-	return 0
+	return p.blank(at)
 }
 
-// string passes the string at hand and returns its text, and whether it is plain
-// ASCII without escapes.
-func (p *parser) string() (text string, plain bool) {
+func (p *parser) blank(at int) (after int, c byte) {
+	for ; at < len(p.text); at++ {
+		if c := p.text[at]; c > ' ' {
+			return at, c
+		}
+		p.spaced = true
+	}
+	return at, 0
+}
+
+// string returns where the string at a place ends, and whether it is plain ASCII
+// without escapes.
+func (p *parser) string(at int) (end int, plain bool) {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x8080808080808080
@@ -138,101 +160,131 @@ func (p *parser) string() (text string, plain bool) {
 		escapes = ones * '\\'
 		spaces  = ones * ' '
 	)
-	start := p.at
-	i := start + 1
-	for ; i+8 <= len(p.data); i += 8 {
+	i, data := at+1, p.data
+	for ; i+8 <= len(data); i += 8 {
 		// A byte of one of these has its high bit where it is a quote, an escape,
 		// a control character or not ASCII. Of all that then borrow, only the
 		// lowest counts.
-		x := binary.LittleEndian.Uint64(p.data[i:])
+		x := binary.LittleEndian.Uint64(data[i:])
 		q, e := x^quotes, x^escapes
 		if found := ((q-ones)&^q | (e-ones)&^e | (x - spaces) | x | (x + ones)) & high; found != 0 {
 			i += bits.TrailingZeros64(found) / 8
-			if p.data[i] == '"' {
-				p.at = i + 1
-				return p.text[start:p.at], true
+			if data[i] == '"' {
+				return i + 1, true
 			}
 			break
 		}
 	}
-	for ; i < len(p.data) && p.data[i] >= ' ' && p.data[i] < 0x7f && p.data[i] != '\\'; i++ {
-		if p.data[i] == '"' {
-			p.at = i + 1
-			return p.text[start:p.at], true
+	for ; i < len(data) && data[i] >= ' ' && data[i] < 0x7f && data[i] != '\\'; i++ {
+		if data[i] == '"' {
+			return i + 1, true
 		}
 	}
 	p.odd = true
-	p.at = start + raw.Skip(p.data[start:])
-	return p.text[start:p.at], false
+	return at + raw.Skip(data[at:]), false
 }
 
-func (p *parser) value() *node {
-	n := p.node()
-	c := p.space()
-	switch start := p.at; c {
+// value reads the value at a place, which is that of the keyword, and returns
+// where it ends.
+func (p *parser) value(at int, of keyword) (n *node, end int) {
+	n = p.node()
+	at, c := p.space(at)
+	switch c {
 	case '"':
-		text, plain := p.string()
-		*n = node{kind: c, text: text, plain: plain}
+		end, plain := p.string(at)
+		*n = node{kind: c, text: p.text[at:end], plain: plain}
+		return n, end
 	case '{', '[':
 		*n = node{kind: c}
-		p.container(n)
-		n.text = p.text[start:p.at]
+		end = p.container(n, at+1, of)
+		n.text = p.text[at:end]
+		return n, end
 	case 't', 'f', 'n':
-		if p.at += len("true"); c == 'f' {
-			p.at++
+		if end = at + len("true"); c == 'f' {
+			end++
 		}
-		*n = node{kind: c, text: p.text[start:p.at]}
 	case 0:
 		panic(stopped{raw.ErrShort})
 	default:
-		if p.at += raw.Skip(p.data[start:]); c == 'N' || c == 'I' || p.text[start:p.at] == "-Infinity" {
+		if end = at + raw.Skip(p.data[at:]); c == 'N' || c == 'I' || p.text[at:end] == "-Infinity" {
 			*n = node{kind: 'n', text: "null", changed: true}
-			p.nan = true
-			break
+			p.nan, p.apart = true, true
+			return n, end
 		}
-		*n = node{kind: '0', text: p.text[start:p.at]}
+		c = '0'
 	}
-	return n
+	*n = node{kind: c, text: p.text[at:end]}
+	return n, end
 }
 
-// container reads the members of the object or the array at hand into n.
-func (p *parser) container(n *node) {
+// container reads the members of an object or an array into n.
+func (p *parser) container(n *node, at int, of keyword) (end int) {
 	if p.depth++; p.depth >= maxNesting {
 		panic(stopped{errDeep})
 	}
-	p.step(1)
 	outer := len(p.open)
-	p.at++
-	for c := p.space(); c != n.kind+2; c = p.space() { // the closing bracket, in ASCII
+	seen, twice := uint64(0), false // twice: a keyword, or another name
+	for {
+		var c byte
+		if at, c = p.space(at); c == ',' {
+			at, c = p.space(at + 1)
+		}
+		if c == n.kind+2 { // the closing bracket, in ASCII
+			break
+		}
 		if c == 0 {
 			panic(stopped{raw.ErrShort})
 		}
-		if c == ',' {
-			p.at++
-			p.space()
-		}
 		var m member
 		if n.kind == '{' {
-			text, plain := p.string()
-			if m.name = text[1 : len(text)-1]; !plain {
-				m.name = unquote(text)
-				n.respell = true
-			}
-			m.k = keywordOf(m.name)
-			n.seen |= 1 << m.k
-			p.space()
-			p.at++
+			at = p.name(&m, n, at)
+			twice = twice || seen>>m.k&1 != 0
+			seen |= 1 << m.k
 		}
-		m.value = p.value()
-		n.changed = n.changed || m.value.changed
-		n.respell = n.respell || m.value.respell
+		m.value, at = p.value(at, m.k)
 		p.open = append(p.open, m)
 	}
-	p.at++
-	p.step(len(p.open) - outer)
-	n.members = p.keep(p.open[outer:])
+	members := p.open[outer:]
+	p.took(len(members))
+	n.members = p.keep(members)
+	n.seen = seen
 	p.open = p.open[:outer]
-	p.seen |= n.seen
-	n.lastWins()
+	p.seen |= seen
+	if of == kwProperties || of == kwRequired {
+		p.illegal = p.illegal || n.illegal()
+	}
+	if p.apart {
+		for i := range n.members {
+			v := n.members[i].value
+			n.changed = n.changed || v.changed
+			n.respell = n.respell || v.respell
+		}
+	}
+	if twice {
+		n.lastWins()
+		p.apart = p.apart || n.changed
+	}
 	p.depth--
+	return at + 1
+}
+
+// name reads the name of a member of n, and returns where its colon ends.
+func (p *parser) name(m *member, n *node, at int) (end int) {
+	end, plain := p.string(at)
+	switch m.name = p.text[at+1 : end-1]; {
+	case !plain:
+		m.name = unquote(p.text[at:end])
+		m.k = keywordOf(m.name)
+		n.respell, p.apart = true, true
+	case at+9 <= len(p.data):
+		word := binary.LittleEndian.Uint64(p.data[at+1:])
+		if len(m.name) < 8 {
+			word &= 1<<(8*len(m.name)) - 1
+		}
+		m.k = keywordAt(word, m.name)
+	default:
+		m.k = keywordOf(m.name)
+	}
+	end, _ = p.space(end)
+	return end + 1
 }

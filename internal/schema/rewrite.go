@@ -26,15 +26,12 @@ type rewriter struct {
 func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	w.step(2 + len(n.members))
 	widened = n.widened
-	allowed := anyType
-	if t := n.get(kwType); t != nil {
-		allowed = typeWritten(t)
-	}
-	if n.seen&olderForms != 0 || allowed == 0 || w.doc.old {
+	allowed, proper := n.proper()
+	if !proper || w.doc.old {
 		widened = w.oldDrafts(n) || widened
 		allowed = w.typesOf(n.get(kwType))
+		widened = w.kinds(n) || widened
 	}
-	widened = w.kinds(n) || widened
 	if n.seen&^described == 0 && allowed&isArray == 0 {
 		w.flush(n)
 		return widened // as most properties
@@ -59,6 +56,30 @@ func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	widened = w.keys(n) || widened
 	w.flush(n)
 	return widened
+}
+
+// proper reports whether each keyword has a value of the kind that it wants, as
+// in most schemas, so that there is no older form to rewrite and nothing wrong to
+// drop, and which types n then allows.
+func (n *node) proper() (allowed types, ok bool) {
+	allowed, ok = anyType, true
+	for i := range n.members {
+		m := &n.members[i]
+		switch want := rules[m.k].want; want {
+		case wantAny:
+		case wantString:
+			ok = m.value.plain
+		case wantTypes:
+			allowed = typesWritten(m.value)
+			ok = allowed != 0
+		default:
+			ok = want.takes(m.value)
+		}
+		if !ok {
+			return 0, false
+		}
+	}
+	return allowed, true
 }
 
 // described are the keywords that need no more than their kind of value.
@@ -609,7 +630,7 @@ func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (wide
 
 // openArrays is rule 6.
 func (w *rewriter) openArrays(n *node, allowed types) {
-	if n.get(kwItems) == nil && (n.get(kwType) != nil && allowed&isArray != 0 || n.get(kwPrefixItems) != nil) {
+	if !has(n.seen, kwItems) && (has(n.seen, kwType) && allowed&isArray != 0 || has(n.seen, kwPrefixItems)) {
 		n.set(kwItems, w.object())
 	}
 }

@@ -174,7 +174,7 @@ func (m *meter) equal(a, b *node) bool {
 		return true
 	case a.kind != b.kind || len(a.members) != len(b.members):
 		return false
-	case a.kind == '"' && a.text != b.text && (strings.IndexByte(a.text, '\\') >= 0 || strings.IndexByte(b.text, '\\') >= 0):
+	case a.kind == '"' && (!a.plain || !b.plain) && a.text != b.text:
 		m.step((len(a.text) + len(b.text)) / 8)
 		return a.string() == b.string()
 	case a.kind != '{' && a.kind != '[':

@@ -52,6 +52,18 @@ func typeWritten(n *node) types {
 	return typeNamed(n.text[1 : len(n.text)-1])
 }
 
+// typesWritten is the same for a list of types that have nothing in common, too.
+func typesWritten(n *node) (all types) {
+	for i := range n.list('[') {
+		t := typeWritten(n.members[i].value)
+		if t == 0 || t&all != 0 {
+			return 0
+		}
+		all |= t
+	}
+	return all | typeWritten(n)
+}
+
 // words are the names of the schema types that allow what t has.
 func (t types) words() (words []string) {
 	if t&isNumber != 0 {
