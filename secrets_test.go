@@ -177,18 +177,26 @@ func TestWhatIsASecret(t *testing.T) {
 		{"/bPxRfiCYEXAMPLEKEY/wJalrXUtnFEMI", "key /bPxRfiCYEXAMPLEKEY/wJalrXUtnFEMI", "key [masked]"},
 		{"postgres://me:pass-word-1@db.test/x", "password pass-word-1 is wrong", "password [masked] is wrong"},
 		{basic, "me and pass-word-1", "me and [masked]"},
+		{"postgres://me:pass#word-1@db.test/x", "password pass#word-1 is wrong", "password [masked] is wrong"},
+		{"https://ghp-0123456789@git.test/x", "fatal: ghp-0123456789 is no user", "fatal: [masked] is no user"},
+		{"host=db.test password=pass-word-1", "db.test refuses pass-word-1", "db.test refuses [masked]"},
 		{"a/token+with=signs", `{"key":"a\/token\u002bwith=signs"}`, `{"key":"[masked]"}`},
 	} {
 		server := stdioServer(t, "exits with words", "SETTING="+test.value, "WORDS="+base64.StdEncoding.EncodeToString([]byte(test.said)))
 		_, err := mcp.Connect(t.Context(), server)
 		assert.EqualError(t, err, `mcp server "test": initializing: server stopped: exit status 5; stderr: `+test.want)
 	}
+	server := stdioServer(t, "exits with words", "WORDS="+base64.StdEncoding.EncodeToString([]byte("somebody has key-1234 and key-5678")))
+	server.Args = []string{"--author", "somebody", "--api-key=key-1234", "--token", "key-5678"}
+	_, err := mcp.Connect(t.Context(), server)
+	assert.ErrorContains(t, err, "stderr: somebody has [masked] and [masked]")
+
 	h := newWeb(t)
-	server := h.server()
+	server = h.server()
 	server.Headers = map[string]string{"Authorization": basic}
 	c := connect(t, server)
 	h.on["tools/call"] = func(a *asking) { a.status(http.StatusInternalServerError, "text/plain", "me, not with pass-word-1") }
-	_, err := call(t, c, `{}`)
+	_, err = call(t, c, `{}`)
 	assert.ErrorContains(t, err, "me, not with [masked]")
 
 	// A quote in a secret does not end it where a header is taken apart.

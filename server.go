@@ -366,7 +366,7 @@ func isHeaderValue(value string) bool {
 
 // quoter returns what quotes the server without its secrets.
 func (s Server) quoter() *secret.Quoter {
-	secrets := []string{s.BearerToken}
+	secrets := append(secret.InArgs(s.Args), s.BearerToken)
 	for _, entry := range s.Env {
 		key, value, _ := program.Cut(entry)
 		if program.IsSecret(key, value) {
@@ -377,10 +377,7 @@ func (s Server) quoter() *secret.Quoter {
 		secrets = append(secrets, secret.Within(value)...)
 	}
 	if u, err := url.Parse(s.URL); err == nil {
-		secrets = append(secrets, u.RawQuery)
-		for _, values := range u.Query() {
-			secrets = append(secrets, values...)
-		}
+		secrets = append(append(secrets, u.RawQuery), secret.InURL(u)...)
 	}
 	return secret.New(secrets...)
 }

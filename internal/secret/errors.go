@@ -16,7 +16,7 @@ import (
 // and trees had nothing to take out, and no others.
 func (q *Quoter) Error(err error, limit int) error {
 	text := limited(err.Error(), limit)
-	for e := range addressed(err) {
+	for e := range urlErrors(err) {
 		bare := Masked
 		if u, err := url.Parse(e.URL); err == nil {
 			bare = BareURL(u)
@@ -74,9 +74,9 @@ func (q *Quoter) harmless(causes []error, err error, limit int) []error {
 // nothing else is done with more.
 func limited(s string, limit int) string { return s[:min(len(s), window(limit)+1)] }
 
-// addressed yields the errors with a URL in the tree of err, the outer ones
+// urlErrors yields the errors with a URL in the tree of err, the outer ones
 // first.
-func addressed(err error) func(yield func(*url.Error) bool) {
+func urlErrors(err error) func(yield func(*url.Error) bool) {
 	return func(yield func(*url.Error) bool) {
 		for e := range nodes(err) {
 			if e, ok := e.(*url.Error); ok && !yield(e) {

@@ -256,8 +256,14 @@ func TestWithin(t *testing.T) {
 		"Basic bTpwOnE=":              {"Basic bTpwOnE=", "bTpwOnE=", "m:p:q", "p:q"},
 		"https://u:p%2Fw@a.test/?k=v": {"https://u:p%2Fw@a.test/?k=v", "p/w", "u:p%2Fw", "v"},
 		`{"Authorization":"Bearer abc","n":[1,{"x":"/etc/x"}]}`: {`{"Authorization":"Bearer abc","n":[1,{"x":"/etc/x"}]}`, "Bearer abc", "abc"},
-		`{"broken`:                            {`{"broken`},
-		"/usr/lib/node_modules/@scope/server": nil,
+		"redis://:pa#ss@h:1":                                   {"redis://:pa#ss@h:1", "pa#ss", ":pa#ss"},
+		"https://ghp-0123456789@git.test/a/b":                  {"https://ghp-0123456789@git.test/a/b", "ghp-0123456789"},
+		"me:a@b@tcp(db:3306)/x":                                {"me:a@b@tcp(db:3306)/x", "a@b", "me:a@b"},
+		"host=db password=p4ss-w0rd user=me":                   {"host=db password=p4ss-w0rd user=me", "password=p4ss-w0rd user=me", "p4ss-w0rd"},
+		"Server=x;AccountKey=abcdefgh==;A=long-enough":         {"Server=x;AccountKey=abcdefgh==;A=long-enough", "abcdefgh=="},
+		"https://a.test/hooks/T0A1B2C3D4E5/x":                  {"https://a.test/hooks/T0A1B2C3D4E5/x", "T0A1B2C3D4E5"},
+		`{"broken`:                                             {`{"broken`},
+		"/usr/lib/node_modules/@scope/server":                  nil,
 		"/home/me/My Documents/JetBrainsRider2024/config.json": nil,
 		`C:\Program Files (x86)\Example\app.ini`:               nil,
 		"D:/data":                                              nil,
@@ -270,6 +276,23 @@ func TestWithin(t *testing.T) {
 	} {
 		assert.Equal(t, want, secret.Within(value), value)
 	}
+}
+
+func TestInArgs(t *testing.T) {
+	for _, test := range []struct{ args, want string }{
+		{"-y @scope/server-files --verbose /home/me", ""},
+		{"--api-key sk-one-two --keyboard qwertyuiop --author somebody", "sk-one-two"},
+		{"--token=sk-one-two --name=longer-name", "sk-one-two"},
+		{"run -e GITHUB_TOKEN=ghp-one-two -e HOME=/home/me image:latest", "ghp-one-two"},
+		{"--env=GITHUB_TOKEN=ghp-one-two", "ghp-one-two"},
+		{"postgresql://me:pass-word@db.test/x", "pass-word me:pass-word"},
+		{"https://a.test/mcp?key=abcdefgh", "abcdefgh"},
+		{"--registry https://npm.test:8080/@scope/server", ""},
+	} {
+		got := slices.Compact(secret.InArgs(strings.Fields(test.args)))
+		assert.Equal(t, test.want, strings.Join(got, " "), test.args)
+	}
+	assert.Equal(t, []string{"Bearer abcdefgh", "abcdefgh"}, secret.InArgs([]string{"--header", "Authorization: Bearer abcdefgh"}))
 }
 
 func TestQuote(t *testing.T) {

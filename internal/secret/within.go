@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -14,7 +15,7 @@ import (
 
 // Within returns the secrets in the value of a variable or header: the value
 // itself, the credentials behind a scheme, the password in Basic credentials,
-// the password and the query of a URL, and the same in the texts of a value that
+// those of a URL or a connection string, and the same in the texts of a value that
 // is JSON. The path of a file is not one: it is what a user needs to read in an
 // error.
 func Within(value string) []string {
@@ -55,6 +56,7 @@ func texts(value string) (found []string) {
 	return found
 }
 
+// parts returns a value, and what in it may be shown without the rest.
 func parts(value string) []string {
 	secrets := []string{value}
 	if scheme, credentials, ok := strings.Cut(value, " "); ok {
@@ -65,15 +67,94 @@ func parts(value string) []string {
 			secrets = append(secrets, string(pair), password)
 		}
 	}
-	if u, err := url.Parse(value); err == nil && u.Host != "" {
-		if password, ok := u.User.Password(); ok {
-			secrets = append(secrets, password, u.User.String())
+	return append(secrets, addressed(value)...)
+}
+
+// addressed returns the secrets in a URL, or in what is like one.
+func addressed(value string) (secrets []string) {
+	u, err := url.Parse(value)
+	switch at := strings.LastIndexByte(value, '@'); {
+	case err == nil && u.Host != "":
+		secrets = append(secrets, user(u.User.String())...)
+		secrets = append(secrets, InURL(u)...)
+	case at >= 0 && (err != nil || u.Opaque != ""): // people forget to encode a password
+		_, before, ok := strings.Cut(value[:at], "://")
+		if !ok {
+			before = value[:at]
 		}
-		for _, values := range u.Query() {
-			secrets = append(secrets, values...)
+		secrets = append(secrets, user(before)...)
+	}
+	for _, field := range strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(" ;&,", r) }) {
+		secrets = append(secrets, assigned(field)...)
+	}
+	return secrets
+}
+
+// user returns the secrets in a user with a password, or in a token in their place.
+func user(info string) []string {
+	name, password, ok := strings.Cut(info, ":")
+	if decoded, err := url.PathUnescape(password); err == nil {
+		password = decoded
+	}
+	switch {
+	case info == "":
+		return nil
+	case !ok:
+		return []string{name}
+	case looksRandom(name):
+		return []string{name, password, info}
+	}
+	return []string{password, info}
+}
+
+// InURL returns the values in the query of a URL, and what looks like a key in its
+// path.
+func InURL(u *url.URL) (secrets []string) {
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if looksRandom(segment) {
+			secrets = append(secrets, segment)
 		}
 	}
 	return secrets
+}
+
+// InArgs returns the secrets in the arguments of a program: what is called a key, a
+// token or the like, and what is one in a URL.
+func InArgs(args []string) (secrets []string) {
+	for i, arg := range args {
+		if i > 0 && strings.HasPrefix(args[i-1], "-") && secretName.MatchString(args[i-1]) {
+			secrets = append(secrets, Within(arg)...)
+		}
+		secrets = append(secrets, assigned(arg)...)
+		if strings.Contains(arg, "://") {
+			secrets = append(secrets, addressed(arg)...)
+		}
+	}
+	return secrets
+}
+
+// secretName matches the end of a name of secrets.
+var secretName = regexp.MustCompile(`(?i)((key|token|secret|password|passwd|pwd)s?|(^|[^a-z])(auth|authorization|bearer|cookie|credentials?|jwt|pass|pat))$`)
+
+// assigned returns the secret in a text such as key=value and Header: value, whole
+// and behind a scheme.
+func assigned(text string) []string {
+	const longest = 40 // name
+	for i, c := range text {
+		if (c == '=' || c == ':') && secretName.MatchString(text[max(0, i-longest):i]) {
+			value := strings.TrimSpace(text[i+1:])
+			if _, credentials, ok := strings.Cut(value, " "); ok {
+				return []string{value, credentials}
+			}
+			if len(value) >= shortest {
+				return []string{value}
+			}
+		}
+	}
+	return nil
 }
 
 // isPath reports whether the value is the absolute path of a file, as far as one
