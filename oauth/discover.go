@@ -132,7 +132,7 @@ func (d *discovery) terms(client registration, scopes []string) (t terms, err er
 
 // probe asks a server for a challenge without being refused something.
 func (c *Client) probe(ctx context.Context, server *url.URL) (challenge, error) {
-	resp, err := c.fetch(ctx, message{url: server.String(), accept: "text/event-stream"}, nil)
+	resp, err := c.fetch(ctx, message{url: server.String()}, nil)
 	if err != nil {
 		return challenge{}, fmt.Errorf("asking the server what it wants: %w", err)
 	}

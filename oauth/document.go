@@ -4,7 +4,6 @@ package oauth
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -91,7 +90,6 @@ var errNotJSON = errors.New("it is not JSON of the right form")
 // A message is a request to a server that asks for no token.
 type message struct {
 	url    string
-	accept string // empty means JSON
 	kind   string // of the body; empty for none: the message is a GET then
 	body   string
 	user   *url.Userinfo                              // the client, if it shows its secret in a header
@@ -112,7 +110,7 @@ func (c *Client) fetch(ctx context.Context, m message, answer any) (*http.Respon
 	if err != nil {
 		return nil, m.hide.Error(bare(err), maxSaid)
 	}
-	req.Header.Set("Accept", cmp.Or(m.accept, "application/json"))
+	req.Header.Set("Accept", "application/json, text/event-stream") // the latter for an MCP server
 	if m.kind != "" {
 		req.Header.Set("Content-Type", m.kind)
 	}
@@ -209,32 +207,26 @@ func bare(err error) error {
 // not make this program speak to this machine, nor to what only a cloud's
 // machines can reach.
 func checkURL(s string, local bool) (*url.URL, error) {
-	if len(s) > maxAddress {
-		return nil, errors.New("it is too long")
-	}
 	u, err := url.Parse(s)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, errors.New("it cannot be parsed")
+	}
+	here := isLocal(u.Hostname())
+	ip, _ := netip.ParseAddr(u.Hostname())
+	ip = ip.Unmap()
+	switch {
+	case len(s) > maxAddress:
+		return nil, errors.New("it is too long")
 	case u.User != nil || u.Fragment != "":
 		return nil, errors.New("it has a user or a fragment")
 	case u.Hostname() == "":
 		return nil, errors.New("it has no host")
-	case isLocal(u.Hostname()):
-		if !local {
-			return nil, errors.New("it is on this machine, which the server is not")
-		}
-		if u.Scheme != "http" && u.Scheme != "https" {
-			return nil, errors.New("it is neither http nor https")
-		}
-		return u, nil
-	case u.Scheme != "https":
+	case here && !local:
+		return nil, errors.New("it is on this machine, which the server is not")
+	case u.Scheme != "https" && !(here && u.Scheme == "http"):
 		return nil, errors.New("it is not https")
-	}
-	if ip, err := netip.ParseAddr(u.Hostname()); err == nil {
-		if ip = ip.Unmap(); ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() {
-			return nil, errors.New("its address is not that of a server")
-		}
+	case ip.IsLinkLocalUnicast(), ip.IsMulticast(), ip.IsUnspecified():
+		return nil, errors.New("its address is not that of a server")
 	}
 	return u, nil
 }
@@ -245,6 +237,6 @@ func isLocal(host string) bool {
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
 		return true
 	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
+	ip, _ := netip.ParseAddr(host)
+	return ip.Unmap().IsLoopback()
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"golang.org/x/oauth2"
 )
 
 // A drip is a body with a byte for each second, without end.
@@ -67,7 +68,7 @@ func TestDrip(t *testing.T) {
 // A token's times are those of the clock that goes on while a laptop sleeps.
 func TestWallClock(t *testing.T) {
 	var s saved
-	s.begin(tokenAnswer{token: "x", expiry: time.Now().Add(time.Hour)}, terms{})
+	s.begin(&oauth2.Token{AccessToken: "x", Expiry: time.Now().Add(time.Hour)}, terms{})
 	for _, at := range []time.Time{s.Issued, s.Expiry} {
 		assert.NotContains(t, at.String(), "m=")
 	}

@@ -3,6 +3,7 @@ package oauth
 // This file keeps what belongs to one MCP server, in the Store and here.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/oauth2"
 
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
@@ -96,7 +99,7 @@ func (s *saved) dropTokens() {
 }
 
 // begin takes the first token of a grant.
-func (s *saved) begin(a tokenAnswer, t terms) {
+func (s *saved) begin(a *oauth2.Token, t terms) {
 	s.dropTokens()
 	s.terms, s.Granted = t, time.Now()
 	s.take(a, granted)
@@ -104,11 +107,9 @@ func (s *saved) begin(a tokenAnswer, t terms) {
 
 // take keeps what a token request brought. Times are those of the wall clock:
 // the other one stands still while a laptop sleeps, and tokens do not.
-func (s *saved) take(a tokenAnswer, how string) {
-	s.Token, s.Issued, s.Expiry, s.how = a.token, time.Now().Round(0), a.expiry.Round(0), how
-	if a.refresh != "" {
-		s.Refresh = a.refresh
-	}
+func (s *saved) take(a *oauth2.Token, how string) {
+	s.Token, s.Issued, s.Expiry, s.how = a.AccessToken, time.Now().Round(0), a.Expiry.Round(0), how
+	s.Refresh = cmp.Or(a.RefreshToken, s.Refresh) // one that is not rotated stays
 }
 
 // takeLogin takes out the login with the state; nil if there is none that is

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file until it is closed. It reports false if another process
-// has locked it.
-func tryLock(f *os.File) (bool, error) {
+// tryLock locks a file until it is closed. The error is errLocked if another
+// process has locked it.
+func tryLock(f *os.File) error {
 	err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) || errors.Is(err, unix.EINTR) {
-		return false, nil
+		return errLocked
 	}
-	return err == nil, err
+	return err
 }

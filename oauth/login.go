@@ -108,9 +108,10 @@ func (c *Client) take(ctx context.Context, g *grant, t terms, form url.Values) e
 	return c.update(ctx, g, func(s *saved) { s.begin(answer, t) })
 }
 
-// newLogin prepares the request for consent. Where that could not be safe, the
+// newLogin prepares the request for consent, and keeps what of it must not be
+// lost. Where that could not be safe, the
 // program is not even registered.
-func (c *Client) newLogin(ctx context.Context, d discovery, known registration, redirect string, scopes []string) (*login, error) {
+func (c *Client) newLogin(ctx context.Context, g *grant, d discovery, redirect string, scopes []string) (*login, error) {
 	if d.server.Authorize == "" {
 		return nil, errors.New("the authorization server has no authorization endpoint")
 	}
@@ -121,7 +122,7 @@ func (c *Client) newLogin(ctx context.Context, d discovery, known registration, 
 	if slices.Contains(d.server.Scopes, "offline_access") && len(c.Scopes) == 0 {
 		scopes = union(scopes, []string{"offline_access"})
 	}
-	client, err := c.identity(ctx, d, known, redirect)
+	client, err := c.identity(ctx, d, g.now().Client, redirect)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,14 @@ func (c *Client) newLogin(ctx context.Context, d discovery, known registration, 
 	}
 	config := oauth2.Config{ClientID: client.ID, RedirectURL: client.RedirectURL, Endpoint: oauth2.Endpoint{AuthURL: string(d.server.Authorize)}}
 	l.URL = config.AuthCodeURL(l.State, options...)
-	return l, nil
+	return l, c.update(ctx, g, func(s *saved) {
+		s.tried(client)
+		if c.Open == nil { // it ends in another call, or another process
+			s.takeLogin("") // the old ones
+			s.Logins = append(slices.Clone(s.Logins), l)
+			s.Logins = s.Logins[max(0, len(s.Logins)-maxLogins):]
+		}
+	})
 }
 
 // begin begins a login that nobody waits for. Its error says where to go.
@@ -164,16 +172,7 @@ func (c *Client) begin(ctx context.Context, g *grant, d discovery, scopes []stri
 			return required
 		}
 	}
-	l, err := c.newLogin(ctx, d, now.Client, c.RedirectURL, scopes)
-	if err != nil {
-		return err
-	}
-	err = c.update(ctx, g, func(s *saved) {
-		s.tried(l.Client)
-		s.takeLogin("") // the old ones
-		s.Logins = append(slices.Clone(s.Logins), l)
-		s.Logins = s.Logins[max(0, len(s.Logins)-maxLogins):]
-	})
+	l, err := c.newLogin(ctx, g, d, c.RedirectURL, scopes)
 	if err != nil {
 		return err
 	}
@@ -208,21 +207,17 @@ func (c *Client) alone(ctx context.Context, g *grant, before known, scopes []str
 // ask has a person log in, and waits. Only what goes wrong once they were asked
 // makes the login one that failed.
 func (c *Client) ask(ctx context.Context, g *grant, d discovery, scopes []string) error {
-	now := g.now()
 	redirect := c.RedirectURL
 	var back *listener
 	if redirect == "" || localRedirect(redirect) {
 		var err error
-		if back, redirect, err = listen(redirect, now.Client.RedirectURL); err != nil {
+		if back, redirect, err = listen(redirect, g.now().Client.RedirectURL); err != nil {
 			return err
 		}
 		defer back.close()
 	}
-	l, err := c.newLogin(ctx, d, now.Client, redirect, scopes)
+	l, err := c.newLogin(ctx, g, d, redirect, scopes)
 	if err != nil {
-		return err
-	}
-	if err := c.update(ctx, g, func(s *saved) { s.tried(l.Client) }); err != nil {
 		return err
 	}
 	g.do(func() {
@@ -255,32 +250,30 @@ func (c *Client) wait(ctx context.Context, back *listener, l *login) (url.Values
 	open := make(chan error, 1)
 	var pasted url.Values // to be read once open was
 	go func() {           // ends when Open returns, whose context ends with the login
-		open <- guarded("calling Open", func() error {
+		err := guarded("calling Open", func() error {
 			callback, err := c.Open(ctx, l.URL)
-			if err == nil && callback != "" {
+			switch {
+			case err == nil && callback != "":
 				pasted, err = parseCallback(callback)
+			case err == nil && back == nil:
+				err = errors.New("no URL came back from Open, and RedirectURL is not on this machine")
 			}
 			return err
 		})
-	}()
-	for {
-		select {
-		case values := <-came:
-			return values, nil
-		case err := <-open:
-			switch {
-			case ctx.Err() != nil:
-				return nil, context.Cause(ctx)
-			case err != nil || pasted != nil:
-				return pasted, err
-			case came == nil:
-				return nil, errors.New("no URL came back from Open, and RedirectURL is not on this machine")
-			}
-			open = nil
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		if err != nil || pasted != nil { // or else it is the browser that comes back
+			open <- err
 		}
+	}()
+	select {
+	case values := <-came:
+		return values, nil
+	case err := <-open:
+		if ctx.Err() == nil {
+			return pasted, err
+		}
+	case <-ctx.Done():
 	}
+	return nil, context.Cause(ctx)
 }
 
 // parseCallback reads the URL at which a person came back, or its query.

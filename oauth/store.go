@@ -35,6 +35,8 @@ type Store interface {
 // lockTime is how long a process waits to ask again for a lock.
 const lockTime = 20 * time.Millisecond
 
+var errLocked = errors.New("another process has locked the file")
+
 // A FileStore is a folder with a file for each server, which the user alone may
 // read; it is made if need be. Any number of processes may share it, and of those
 // that need a login one asks the person, for all. The files are not encrypted.
@@ -76,20 +78,16 @@ func (dir FileStore) lock(ctx context.Context, key string) (lock io.Closer, path
 	if err != nil {
 		return nil, "", err
 	}
-	for {
-		ok, err := tryLock(f)
-		if err == nil && !ok {
-			if patience.Sleep(ctx, lockTime) {
-				continue
-			}
+	for err = tryLock(f); errors.Is(err, errLocked); err = tryLock(f) {
+		if !patience.Sleep(ctx, lockTime) {
 			err = ctx.Err()
+			break
 		}
-		if err != nil {
-			f.Close()
-			return nil, "", err
-		}
-		return f, path, nil
 	}
+	if err != nil {
+		f.Close()
+	}
+	return f, path, err
 }
 
 // restrict makes sure that a file is for its user alone, as one may not be that

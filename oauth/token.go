@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
@@ -27,26 +26,19 @@ const (
 	maxToken  = 16 << 10 // bytes of a token, which has to fit into a header
 )
 
-// A tokenAnswer is what came back.
-type tokenAnswer struct {
-	token, refresh string
-	expiry         time.Time
-}
-
 // request gets an access token.
-func (c *Client) request(ctx context.Context, t terms, form url.Values) (tokenAnswer, error) {
+func (c *Client) request(ctx context.Context, t terms, form url.Values) (*oauth2.Token, error) {
 	token, hide, err := c.send(ctx, t, form)
 	if err != nil {
-		return tokenAnswer{}, err
+		return nil, err
 	}
 	switch kind := strings.ToLower(token.Type()); {
 	case kind == "dpop" && t.ProofKey != nil, kind == "bearer" && t.ProofKey == nil:
+		return token, nil
 	case kind == "bearer":
-		return tokenAnswer{}, errors.New("the authorization server issued a token that is not bound to the key, as the server wants it")
-	default:
-		return tokenAnswer{}, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide.Quote(token.Type(), maxCode))
+		return nil, errors.New("the authorization server issued a token that is not bound to the key, as the server wants it")
 	}
-	return tokenAnswer{token: token.AccessToken, refresh: token.RefreshToken, expiry: token.Expiry}, nil
+	return nil, fmt.Errorf("the authorization server issued a token of type %q, which is not supported", hide.Quote(token.Type(), maxCode))
 }
 
 // send makes a token request, and again if the authorization server wants a
