@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp/internal/rpc"
+	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
 // What is read of a list that came ends with its context, between two tools and
@@ -36,4 +38,31 @@ func TestReadEnds(t *testing.T) {
 		assert.ErrorIs(t, err, closed)
 		assert.Nil(t, list)
 	}
+}
+
+// A title and a description are no longer than a bound, whatever they hold: they
+// are cleaned in one go.
+func TestReadShortens(t *testing.T) {
+	long := `"` + strings.Repeat(`\u001bé`, 1<<18) + `\\"`
+	var tools []Tool
+	list, err := Read(t.Context(), Config{
+		Name:   func(tool string) string { return tool },
+		Quoter: secret.New(),
+		Seed:   maphash.MakeSeed(),
+		Begin:  func(int) {},
+		Take:   func(tool *Tool) { tools = append(tools, *tool) },
+		Ask: func(context.Context, string) (rpc.Response, int, error) {
+			return rpc.Response{Result: []byte(`{"tools":[{"name":"t","title":` + long + `,"description":` + long + `},{"name":"u","description":"Does."}]}`)}, 0, nil
+		},
+	}, &List{})
+	require.NoError(t, err)
+	require.Len(t, tools, 2)
+	assert.LessOrEqual(t, len(tools[0].Title), maxText)
+	assert.True(t, strings.HasPrefix(tools[0].ServerDescription, strings.Repeat("é", 1<<10)))
+	assert.LessOrEqual(t, len(tools[0].ServerDescription), maxText)
+	assert.Equal(t, "Does.", tools[1].ServerDescription)
+	assert.Equal(t, []string{
+		`the title of tool "t" has 2097156 bytes, more than 1048576: the rest is left out`,
+		`the description of tool "t" has 2097156 bytes, more than 1048576: the rest is left out`,
+	}, list.Warnings)
 }

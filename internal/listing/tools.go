@@ -85,6 +85,19 @@ const maxUnknown = 64
 // maxQuoted bounds what a warning quotes of a name or a reason, in bytes.
 const maxQuoted = 128
 
+// maxText bounds a name in a description, a title and a description, in bytes. No
+// model is given as much, and no context ends the cleaning of one text.
+const maxText = 1 << 20
+
+// shorten returns a text of the tool, in JSON, without what is beyond the bound.
+func (l *reader) shorten(tool, what string, given []byte) []byte {
+	if len(given) <= maxText || !raw.IsString(given) {
+		return given
+	}
+	l.warn("the "+what+" of tool %q has %d bytes, more than %d: the rest is left out", tool, len(given), maxText)
+	return append(given[:maxText-1:maxText-1], '"')
+}
+
 // warn adds a warning. Texts and errors among args are quoted.
 func (l *reader) warn(format string, args ...any) {
 	if len(l.list.Warnings) == maxWarnings {
@@ -253,6 +266,9 @@ func (l *reader) read(e *toolEntry) bool {
 		return false
 	}
 	l.hidden = 0
+	title := raw.Member(e.annotations, "title")
+	e.title, title = l.shorten(name, "title", e.title), l.shorten(name, "title", title)
+	e.description = l.shorten(name, "description", e.description)
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
 	if e.normal == nil {
 		var err error
@@ -275,7 +291,7 @@ func (l *reader) read(e *toolEntry) bool {
 		}
 	}
 	tool.Annotations = e.hints()
-	for _, title := range [][]byte{e.title, raw.Member(e.annotations, "title")} {
+	for _, title := range [][]byte{e.title, title} {
 		if tool.Title == "" {
 			title, _ := raw.String(title)
 			tool.Title = l.clean(title)
@@ -307,7 +323,7 @@ func (l *reader) selected(name string) bool {
 // describe puts a description together. The server's part of it is not a copy.
 func (l *reader) describe(name string, given []byte) (description, servers string) {
 	s := append(l.scratch[:0], "Tool "...)
-	s = append(s, name...)
+	s = append(s, name[:min(len(name), maxText)]...)
 	s = append(s, " from the MCP server "...)
 	s = append(s, l.Server...)
 	s = append(s, ". "...)
