@@ -28,9 +28,11 @@ const maxFault = 1 << 10
 // properties have the names that encoding/json uses, a tag jsonschema:"…" describes
 // one, and those without omitempty or omitzero are required. A type that decodes
 // itself is a string if it does so from text, and else any JSON, unless it says what
-// it is, with enum and default, by a method JSONSchema() *jsonschema.Schema. Arguments
-// are repaired as those for a server are, then checked against the schema, then
-// decoded with all digits of their numbers, those in an any as json.Number. f is not
+// it is, with enum and default, by a method JSONSchema() *jsonschema.Schema: the one that
+// jsonschema-go is to have, whose tags are kept for descriptions. Arguments are repaired
+// as those for a server are, then checked against the schema, then decoded with all
+// digits of their numbers, those in an any as json.Number. f gets the defaults of
+// optional parameters that are not given, and is not
 // called with wrong ones, and the model is told what is wrong.
 //
 // What f returns is the result: a string is Content, an [Image] or []Image is
