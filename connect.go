@@ -54,7 +54,7 @@ func connect(ctx context.Context, given Server, changed func()) (*Connection, er
 	c := &Connection{
 		name: server.Name, server: secret.Keep(&server), given: secret.Keep(&given), tell: changed, quoter: server.quoter(),
 		seed: maphash.MakeSeed(), changed: make(chan struct{}, 1), done: make(chan struct{}),
-		listed: &toolList{List: &listing.List{}}, listing: &refresh{}, starts: restarts{begun: time.Now()},
+		listed: &toolList{List: &listing.List{}}, listing: &refresh{}, starts: session.Starts{Begun: time.Now()},
 	}
 	c.life, c.endLife = context.WithCancel(context.Background())
 	s, list, err := c.open(ctx, 0)

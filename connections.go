@@ -128,12 +128,7 @@ func (c *Connections) Set(ctx context.Context, servers ...Server) error {
 	return errors.Join(c.Err(), each(gone, (*Connection).Close))
 }
 
-func (c *Connections) toolsChanged() {
-	select {
-	case c.changed <- struct{}{}:
-	default: // one is waiting to be received
-	}
-}
+func (c *Connections) toolsChanged() { signal(c.changed) }
 
 // ToolsChanged returns a channel that receives after a server announced that
 // its tools have changed, as [Connection.ToolsChanged] does for one, and after

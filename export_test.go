@@ -22,5 +22,5 @@ func EndSession(c *Connection, err error) { c.session.Load().End(err) }
 func BeginsLate(c *Connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.starts.begun = time.Now().Add(time.Hour)
+	c.starts.Begun = time.Now().Add(time.Hour)
 }

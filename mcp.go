@@ -260,7 +260,8 @@ type Connection struct {
 	listed     *toolList      // the last one that succeeded; an empty one before
 	listNumber int            // of the refresh that listed is from
 	listing    *refresh       // the latest
-	starts     restarts       // with Server.Restart
+	starts     session.Starts // with Server.Restart
+	restarting *run           // a start that is under way; nil for none
 	background sync.WaitGroup // listings and starts
 	closed     bool           // Close has begun
 
@@ -309,7 +310,7 @@ func (c *Connection) Tools() []Tool {
 // quotes servers, but no secret that was configured.
 func (c *Connection) Warnings() []string {
 	c.mu.Lock()
-	listed, again := c.listed.Warnings, c.starts.warnings()
+	listed, again := c.listed.Warnings, c.starts.Warnings()
 	c.mu.Unlock()
 	return slices.Concat(listed, c.session.Load().Warnings(), again)
 }
@@ -337,9 +338,11 @@ func (c *Connection) Err() error {
 }
 
 // over reports whether the connection has ended.
-func (c *Connection) over() bool {
+func (c *Connection) over() bool { return isClosed(c.done) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-c.done:
+	case <-c:
 		return true
 	default:
 		return false

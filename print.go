@@ -108,45 +108,34 @@ func (c *Connections) description() description {
 	return description{slog.Any("Servers", names)}
 }
 
-// description is what is printed.
+// description is what is printed: no value that could be a secret.
 func (s Server) description() description {
-	d := description{slog.String(nameKey, s.Name)}
-	add := func(key string, value any) { d = append(d, slog.Any(key, value)) }
-	if s.Command != "" {
-		add("Command", s.Command)
-	}
-	if len(s.Args) > 0 {
-		add("Args", len(s.Args)) // people pass secrets there, too
-	}
-	if len(s.Env) > 0 {
-		keys := make([]string, 0, len(s.Env))
-		for _, entry := range s.Env {
-			if key, _, ok := program.Cut(entry); ok {
-				keys = append(keys, key)
-			}
+	keys := make([]string, 0, len(s.Env))
+	for _, entry := range s.Env {
+		if key, _, ok := program.Cut(entry); ok {
+			keys = append(keys, key)
 		}
-		add("Env", keys)
 	}
-	if s.Dir != "" {
-		add("Dir", s.Dir)
-	}
-	if s.URL != "" {
-		add("URL", bareURL(s.URL))
-	}
-	if s.BearerToken != "" {
-		add("BearerToken", secret.Masked)
-	}
-	if len(s.Headers) > 0 {
-		add("Headers", slices.Sorted(maps.Keys(s.Headers)))
-	}
-	if s.Auth != nil {
-		add("Auth", fmt.Sprintf("%T", s.Auth)) // what it holds is a secret
-	}
-	if len(s.Tools) > 0 {
-		add("Tools", s.Tools)
-	}
-	if len(s.ExcludeTools) > 0 {
-		add("ExcludeTools", s.ExcludeTools)
+	d := description{slog.String(nameKey, s.Name)}
+	for _, field := range []struct {
+		set   bool
+		key   string
+		value any
+	}{
+		{s.Command != "", "Command", s.Command},
+		{len(s.Args) > 0, "Args", len(s.Args)}, // people pass secrets there, too
+		{len(s.Env) > 0, "Env", keys},
+		{s.Dir != "", "Dir", s.Dir},
+		{s.URL != "", "URL", bareURL(s.URL)},
+		{s.BearerToken != "", "BearerToken", secret.Masked},
+		{len(s.Headers) > 0, "Headers", slices.Sorted(maps.Keys(s.Headers))},
+		{s.Auth != nil, "Auth", fmt.Sprintf("%T", s.Auth)}, // what it holds is a secret
+		{len(s.Tools) > 0, "Tools", s.Tools},
+		{len(s.ExcludeTools) > 0, "ExcludeTools", s.ExcludeTools},
+	} {
+		if field.set {
+			d = append(d, slog.Any(field.key, field.value))
+		}
 	}
 	return d
 }

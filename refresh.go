@@ -32,12 +32,17 @@ func (c *Connection) ToolsChanged() <-chan struct{} { return c.changed }
 
 func (c *Connection) toolsChanged() {
 	c.changes.Add(1)
-	select {
-	case c.changed <- struct{}{}:
-	default: // one is waiting to be received
-	}
+	signal(c.changed)
 	if c.tell != nil {
 		c.tell()
+	}
+}
+
+// signal makes a channel receive, unless a value is waiting there already.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -54,15 +59,7 @@ type refresh struct {
 // serves reports whether who wants a list after so many announcements may wait
 // for the listing.
 func (r *refresh) serves(changes int64) bool {
-	if r.waiting == 0 || r.changes != changes {
-		return false
-	}
-	select {
-	case <-r.done:
-		return false
-	default:
-		return true
-	}
+	return r.waiting > 0 && r.changes == changes && !isClosed(r.done)
 }
 
 // RefreshTools lists the tools anew and replaces the list in one step. On an

@@ -5,33 +5,11 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/seed94b59a13/mcp/internal/session"
-	"github.com/seed94b59a13/mcp/internal/text"
 )
-
-const (
-	// The wait between two starts doubles with each that answered no call.
-	firstRestart, lastRestart = time.Second, time.Minute
-	// maxIdleStarts is how many starts in a row may answer no call before the
-	// connection ends.
-	maxIdleStarts = 5
-)
-
-// restarts is what a connection with [Server.Restart] knows of its starts.
-// Connection.mu guards it.
-type restarts struct {
-	count   int       // how often the server was started again
-	cause   error     // of the last time
-	why     error     // the last session has ended
-	idle    int       // starts in a row that answered no call
-	begun   time.Time // when the last start began
-	running *run      // nil while none is under way
-}
 
 // A start is a session of a connection, and what is known of it there.
 type start struct {
@@ -115,28 +93,16 @@ func (c *Connection) restart() (*run, error) {
 		return nil, session.ErrClosed
 	case c.cause() != nil:
 		return nil, c.cause()
-	case c.starts.running != nil:
-		return c.starts.running, nil
+	case c.restarting != nil:
+		return c.restarting, nil
 	case !s.Over():
 		return nil, nil
 	}
-	why := c.starts.why
-	if wait := time.Until(c.starts.begun.Add(restartWait(c.starts.idle))); wait > 0 {
-		return nil, fmt.Errorf("%w; it may be started again in %v", why, wait.Round(time.Millisecond)+time.Millisecond)
+	if err := c.starts.Again(); err != nil {
+		return nil, err
 	}
-	c.starts.begun = time.Now()
-	c.starts.count, c.starts.cause = c.starts.count+1, why
-	c.starts.running = c.begin(func() error { return c.startAnew(s) }) // ends within the time for a start, and with the connection
-	return c.starts.running, nil
-}
-
-// restartWait is how long after a start the next may begin, when so many
-// answered no call.
-func restartWait(idle int) time.Duration {
-	if idle == 0 {
-		return 0
-	}
-	return min(firstRestart<<(idle-1), lastRestart)
+	c.restarting = c.begin(func() error { return c.startAnew(s) }) // ends within the time for a start, and with the connection
+	return c.restarting, nil
 }
 
 // startAnew starts the server once the old session is gone.
@@ -150,13 +116,13 @@ func (c *Connection) startAnew(old *start) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.starts.running = nil
+	c.restarting = nil
 	switch {
 	case err == nil:
 	case c.closed:
 		err = session.ErrClosed
 	default:
-		c.idleStart(err)
+		c.countStart(err, false)
 	}
 	return err
 }
@@ -201,32 +167,17 @@ func (c *Connection) gone() {
 	case s == nil || s.counted || s.Cause() == nil:
 	case !c.config().Restart:
 		c.end(s.Cause())
-	case s.answered.Load():
-		s.counted = true
-		c.starts.idle, c.starts.why = 0, s.Cause()
 	default:
 		s.counted = true
-		c.idleStart(s.Cause())
+		c.countStart(s.Cause(), s.answered.Load())
 	}
 }
 
-// idleStart counts a start that answered no call. mu is held.
-func (c *Connection) idleStart(err error) {
-	if !errors.Is(err, ErrServerStopped) {
-		err = fmt.Errorf("%w: %w", ErrServerStopped, err)
+// countStart takes note of a start that has ended, or failed. mu is held.
+func (c *Connection) countStart(why error, answered bool) {
+	if over := c.starts.Ended(why, answered); over != nil {
+		c.end(over)
 	}
-	c.starts.why = err
-	if c.starts.idle++; c.starts.idle == maxIdleStarts {
-		c.end(fmt.Errorf("%w; none of the last %d starts answered a call", err, maxIdleStarts))
-	}
-}
-
-// warnings tell how often the server was started again.
-func (r *restarts) warnings() []string {
-	if r.count == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("the server was started again (%s so far), the last time after: %v", text.Count(r.count, "time"), r.cause)}
 }
 
 // checkTool says why a tool that was listed in an earlier session must not be

@@ -330,20 +330,17 @@ func checkNames(field string, names []string, fault func(string, ...any)) {
 func (s Server) checkLimits(fault func(string, ...any)) {
 	for _, field := range []struct {
 		name  string
-		value time.Duration
-	}{{"StopTimeout", s.StopTimeout}, {"StartTimeout", s.StartTimeout}, {"CallTimeout", s.CallTimeout}} {
+		value int64
+	}{
+		{"StopTimeout", int64(s.StopTimeout)}, {"StartTimeout", int64(s.StartTimeout)}, {"CallTimeout", int64(s.CallTimeout)},
+		{"MaxImages", int64(s.MaxImages)}, {"MaxImageBytes", int64(s.MaxImageBytes)},
+	} {
 		if field.value < 0 {
 			fault("%s must not be negative", field.name)
 		}
 	}
 	if s.MaxOutput != 0 && s.MaxOutput < text.Shortest {
 		fault("MaxOutput must be 0 or at least %d", text.Shortest)
-	}
-	if s.MaxImages < 0 {
-		fault("MaxImages must not be negative")
-	}
-	if s.MaxImageBytes < 0 {
-		fault("MaxImageBytes must not be negative")
 	}
 }
 
