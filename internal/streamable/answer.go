@@ -40,7 +40,7 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 	// say that the session is lost.
 	r.adopts = ok
 	if ok {
-		c.known(s)
+		c.taken(s)
 		if r.method == rpc.MethodInitialize {
 			r.session = resp.Header.Get(sessionHeader)
 		}
@@ -122,7 +122,7 @@ func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *fai
 // this one; but a tool may say the same of a session of its own, so a ping decides.
 func (c *Conn) deliver(s session, r *request, f *failure) {
 	if s.id != "" && f.answer.Error != nil && f.mayLoseSession() {
-		c.suspect(s, false)
+		c.suspect(s, doubtful)
 	}
 	if took := c.take(s, r, *f.answer, f.free); !took {
 		f.release()
@@ -153,7 +153,7 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 				r.refused = true
 				return false
 			}
-			c.suspect(s, true) // it is the answer of this call, and would be of the next
+			c.suspect(s, forgotten) // it is the answer of this call, and would be of the next
 		}
 		if !ok && r.adopts {
 			id, ok, m.ID = r.id, true, strconv.AppendInt(nil, r.id, 10)
@@ -212,12 +212,7 @@ func (c *Conn) answered(id int64) {
 // readStream reads an event stream until the answer, and the streams that go
 // on where it was cut.
 func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http.Response) error {
-	var (
-		e             = newEvents(&c.buffers, c.Limit)
-		last          string
-		failed, empty int
-		wait          = firstWait
-	)
+	e, t := newEvents(&c.buffers, c.Limit), tries{wait: firstWait}
 	for {
 		e.read(resp.Body)
 		err := c.pump(e, s, r)
@@ -229,42 +224,43 @@ func (c *Conn) readStream(ctx context.Context, s session, r *request, resp *http
 		if err == nil || errors.Is(err, io.EOF) {
 			err = errors.New("the stream ended without the answer")
 		}
-		if ctx.Err() != nil {
-			e.free()
-			return ctx.Err()
-		}
-		err = c.withWords(err, e)
-		if e.lastID == "" || errors.Is(err, errTooLong) {
+		if resp, err = c.goOn(ctx, s, r, e, &t, c.withWords(err, e)); err != nil {
 			e.free()
 			return c.uncertain(r, err)
 		}
-		if e.lastID != last {
-			last, failed, empty, wait = e.lastID, 0, 0, firstWait
-		} else {
-			empty++
-		}
-		// The answer may wait where the stream was cut.
-		for resp = nil; resp == nil; {
-			if failed == maxFailed || empty == maxEmpty {
-				e.free()
-				return c.uncertain(r, fmt.Errorf("%w; giving up resuming it after %d attempts", err, failed+empty))
-			}
-			if !patience.Sleep(ctx, min(max(wait, e.retry), maxWait)) {
-				return ctx.Err()
-			}
-			wait = min(2*wait, lastWait)
-			var final bool
-			if resp, final, err = c.resume(ctx, s, r, last); err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				if failed++; final {
-					e.free()
-					return c.uncertain(r, err)
-				}
-			}
-		}
 	}
+}
+
+// tries are the attempts to resume one stream since it brought something new.
+type tries struct {
+	last          string // the id of the event that it was to go on after
+	failed, empty int    // by an error, and with a stream
+	wait          time.Duration
+}
+
+// goOn returns the stream that goes on where one was cut, for the reason: the
+// answer may wait there. It fails where that cannot be resumed, or has been too
+// often without anything new.
+func (c *Conn) goOn(ctx context.Context, s session, r *request, e *events, t *tries, reason error) (*http.Response, error) {
+	if e.lastID == "" || errors.Is(reason, errTooLong) {
+		return nil, reason
+	}
+	t.empty++
+	if e.lastID != t.last {
+		*t = tries{last: e.lastID, wait: firstWait}
+	}
+	for t.failed < maxFailed && t.empty < maxEmpty {
+		if !patience.Sleep(ctx, min(max(t.wait, e.retry), maxWait)) {
+			return nil, ctx.Err()
+		}
+		t.wait = min(2*t.wait, lastWait)
+		resp, final, err := c.resume(ctx, s, r, t.last)
+		if err == nil || final {
+			return resp, err
+		}
+		t.failed, reason = t.failed+1, err
+	}
+	return nil, fmt.Errorf("%w; giving up resuming it after %d attempts", reason, t.failed+t.empty)
 }
 
 // readRefusal reads a stream that came with a status of an error: the answer may

@@ -204,7 +204,7 @@ func HeaderValue(s string) string {
 func (c *Conn) exchange(ctx context.Context, r *request) error {
 	defer c.listen(ctx, r)()
 	s := c.before(r)
-	if s.doubt != nil && r.method != rpc.MethodPing {
+	if s.doubt != known && r.method != rpc.MethodPing {
 		var err error
 		if s, err = c.settle(ctx, s); err != nil {
 			return err
@@ -259,7 +259,7 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			return c.failed(r, f)
 		case inDoubt:
 			// This call may have run, so it fails. The next one asks first.
-			c.suspect(s, false)
+			c.suspect(s, doubtful)
 			return c.uncertain(r, c.failed(r, f))
 		case unread:
 			return c.failed(r, f)

@@ -121,65 +121,50 @@ func (c *Conn) hearOut(ctx context.Context, s session, r *request, opened chan<-
 	e := newEvents(&c.buffers, c.Limit)
 	defer e.free()
 	for pause := firstPause; ; pause = min(2*pause, lastWait) {
-		begun := time.Now()
+		begun, vain := time.Now(), 1
 		resp, err := c.send(ctx, http.MethodGet, s, r)
 		open()
-		none := false
-		if err == nil {
-			if resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream" {
-				e.read(resp.Body)
-				if c.hearAll(s, e) || time.Since(begun) > longEnough {
-					pause = firstPause
-					c.tried(s, 0)
-				}
-			} else {
-				// 405 is the specification's word for a server without such a
-				// stream, but 400, 401 and 404 are seen, and pages. 409 means that an earlier one is still open there.
-				none = resp.StatusCode != http.StatusConflict && resp.StatusCode < 500
+		switch {
+		case err != nil:
+		case resp.StatusCode == http.StatusOK && mediaType(resp) == "text/event-stream":
+			e.read(resp.Body)
+			if c.hearAll(s, e) || time.Since(begun) > longEnough {
+				pause, vain = firstPause, 0
 			}
+		case resp.StatusCode != http.StatusConflict && resp.StatusCode < 500:
+			// 405 is the specification's word for a server without such a stream,
+			// but 400, 401 and 404 are seen, and pages. 409 means that an earlier
+			// one is still open there.
+			vain = maxListens
+		}
+		if err == nil {
 			resp.Body.Close()
 			r.after = e.lastID
 		}
-		switch {
-		case ctx.Err() != nil: // nobody waits any more, which says nothing of the stream
-			return
-		case none:
-			c.tried(s, maxListens)
-			return
-		case c.unwanted(s):
-			return
-		case c.tried(s, 1) >= maxListens, !patience.Sleep(ctx, min(max(pause, e.retry), maxWait)):
+		// Once nobody waits any more, the end says nothing of the stream.
+		if ctx.Err() != nil || !c.listensOn(s, vain) || !patience.Sleep(ctx, min(max(pause, e.retry), maxWait)) {
 			return
 		}
 	}
 }
 
-// unwanted closes a stream that has ended while no call waits: the next one opens
-// it again.
-func (c *Conn) unwanted(s session) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	l := &c.listener
-	if l.calls > 0 || l.session.generation != s.generation {
-		return false
-	}
-	l.stop = nil
-	return true
-}
-
-// tried counts attempts that brought nothing, with none for one that did, and
-// returns how many there were.
-func (c *Conn) tried(s session, more int) int {
+// listensOn takes note of an attempt, with how much more of them were in vain, and
+// reports whether to make another. Where no call waits the next one opens the
+// stream again.
+func (c *Conn) listensOn(s session, vain int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := &c.listener
 	if l.session.generation != s.generation {
-		return maxListens
+		return false
 	}
-	if l.vain += more; more == 0 {
+	if l.vain += vain; vain == 0 {
 		l.vain = 0
 	}
-	return l.vain
+	if l.calls == 0 {
+		l.stop = nil
+	}
+	return l.calls > 0 && l.vain < maxListens
 }
 
 // hearAll takes what comes on the stream until it ends, and reports whether

@@ -17,25 +17,26 @@ import (
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
-const (
-	sessionHeader = "Mcp-Session-Id"
-)
+const sessionHeader = "Mcp-Session-Id"
 
 // A session is what the requests of one session have in common.
 type session struct {
 	id         string // empty if the server gives none
 	version    string // as negotiated, empty before that
 	generation int    // counts the renewals
-	doubt      *doubt // nil unless the server may have forgotten it
+	doubt      doubt
 }
 
-// A doubt is whether a session is still there: a call had an answer that may say
-// no, and cannot be sent again. The next request finds out first.
-type doubt struct {
-	certain bool          // it is not there
-	asking  bool          // somebody finds out
-	done    chan struct{} // closed when it is known
-}
+// A doubt is whether the server still knows a session: a call had an answer that
+// may say no, and cannot be sent again, since the tool may have said it. So the
+// next request finds out first, with something that may be.
+type doubt int
+
+const (
+	known     doubt = iota
+	doubtful        // a ping finds out
+	forgotten       // the server has said so
+)
 
 func (c *Conn) current() session {
 	c.mu.Lock()
@@ -80,9 +81,9 @@ func (c *Conn) began(r *request, answer rpc.Response) {
 	}
 }
 
-// known is called when the server has taken a request in the session: one that
+// taken is called when the server has taken a request in the session: one that
 // another instance of the server had forgotten, perhaps.
-func (c *Conn) known(s session) {
+func (c *Conn) taken(s session) {
 	if s.id == "" {
 		return
 	}
@@ -95,46 +96,29 @@ func (c *Conn) known(s session) {
 
 // suspect is called when the server may have forgotten the session, and when it
 // certainly has.
-func (c *Conn) suspect(s session, certain bool) {
+func (c *Conn) suspect(s session, d doubt) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session.generation != s.generation {
-		return
-	}
-	if d := c.session.doubt; d == nil || certain && !d.certain && !d.asking {
-		c.session.doubt = &doubt{certain: certain, done: make(chan struct{})}
+	if c.session.generation == s.generation {
+		c.session.doubt = max(c.session.doubt, d)
 	}
 }
 
 // settle returns the session to go on with in place of one that is in doubt. A
-// ping harms nothing: where it is refused, it begins a new session.
+// ping harms nothing, however many are sent at a time: where it is refused, it
+// begins a new session.
 func (c *Conn) settle(ctx context.Context, s session) (session, error) {
-	d := s.doubt
-	c.mu.Lock()
-	ask := !d.asking
-	d.asking = true
-	c.mu.Unlock()
-	if !ask {
-		select {
-		case <-d.done:
-		case <-ctx.Done():
-			return s, ctx.Err()
-		}
-		return c.current(), nil
+	if s.doubt == forgotten {
+		err := c.renew(ctx, s)
+		return c.current(), err
 	}
-	defer close(d.done)
-	var err error
-	if d.certain {
-		err = c.renew(ctx, s)
-	} else {
-		c.ping(ctx)
-	}
+	c.ping(ctx)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.session.doubt == d {
-		c.session.doubt = nil
+	if c.session.doubt == doubtful {
+		c.session.doubt = known
 	}
-	return c.session, err
+	return c.session, nil
 }
 
 // ping makes sure of the session; whatever goes wrong, the request that follows
