@@ -138,6 +138,28 @@ func TestHTTPToolsRunOnce(t *testing.T) {
 			assert.Equal(t, 1, h.seen("initialize"))
 		}
 	})
+	t.Run("a page that takes its time", func(t *testing.T) {
+		for _, status := range []int{404, 307} {
+			h := newWeb(t)
+			c := connect(t, h.server())
+			h.now("tools/call", func(a *asking) {
+				a.w.Header().Set("Location", "/elsewhere")
+				a.w.WriteHeader(status)
+				for _, piece := range []string{"<html>", " ", `{"jsonrpc":"2.0","id":` + string(a.ID) + `,` + failed} {
+					a.w.Write([]byte(piece))
+					a.w.(http.Flusher).Flush()
+					select {
+					case <-time.After(700 * time.Millisecond): // in all more than a page may take
+					case <-a.r.Context().Done():
+					}
+				}
+			})
+			_, err := call(t, c, `{}`)
+			assert.ErrorContains(t, err, "; the tool may have run")
+			assert.NotErrorIs(t, err, mcp.ErrNotSent)
+			assert.Equal(t, 1, h.seen("tools/call"))
+		}
+	})
 }
 
 // A refusal that cannot be told from a tool's own words costs its call. The next

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -211,22 +212,21 @@ func (c *Conn) credential(resp *http.Response) string {
 func (c *Conn) challenge(header http.Header) string {
 	for _, value := range header.Values("WWW-Authenticate") {
 		value = c.Quoter.Quote(value, maxValue)
-		for _, name := range []string{"error_description", "error"} {
-			_, after, ok := strings.Cut(value, name+"=")
-			if !ok {
-				continue
-			}
-			if quoted, ok := strings.CutPrefix(after, `"`); ok {
-				after, _, _ = strings.Cut(quoted, `"`)
-			} else {
-				after, _, _ = strings.Cut(after, ",")
-			}
-			if after = c.line(after); after != "" {
-				return after
+		for _, reason := range reasons {
+			if m := reason.FindStringSubmatch(value); m != nil {
+				if said := c.line(m[1] + m[2]); said != "" {
+					return said
+				}
 			}
 		}
 	}
 	return ""
+}
+
+// reasons are parameters of a challenge, the one with most words first.
+var reasons = []*regexp.Regexp{
+	regexp.MustCompile(`error_description=(?:"([^"]*)|([^,]*))`),
+	regexp.MustCompile(`error=(?:"([^"]*)|([^,]*))`),
 }
 
 func isText(body []byte) bool {

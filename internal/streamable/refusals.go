@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -127,12 +128,13 @@ func (f *failure) mayLoseSession() bool {
 	case http.StatusNotFound, http.StatusGone:
 		return true
 	case http.StatusBadRequest:
-		said := strings.ToLower(f.says())
-		return strings.Contains(said, "session") && containsAny(said, "not found", "valid", "unknown", "missing", "expired", "required", "exist", "terminated") ||
-			strings.Contains(said, "not initialized")
+		return loses.MatchString(f.says())
 	}
 	return false
 }
+
+// loses are words of servers that do not know a session.
+var loses = regexp.MustCompile(`(?is)session.*(not found|valid|unknown|missing|expired|required|exist|terminated)|(not found|valid|unknown|missing|expired|required|exist|terminated).*session|not initialized`)
 
 // says returns the words of a failure that is short.
 func (f *failure) says() string {
@@ -142,12 +144,15 @@ func (f *failure) says() string {
 	return f.said
 }
 
-// lostSessions are the errors with which servers refuse a request whose session
-// they do not know, before they look at it. Their id is not the request's.
-var lostSessions = []struct {
+// A refusal is what a server says of a session that it does not know, before it
+// looks at the request: an error with the code whose id is not the request's, or
+// plain words with the status.
+type refusal struct {
 	code int64
 	said string
-}{
+}
+
+var lostSessions = []refusal{
 	{-32001, "Session not found"},                              // TypeScript and C# SDK
 	{-32600, "Session not found"},                              // Python SDK
 	{-32600, "Session terminated"},                             // Python SDK, as mcp-proxy passes it on
@@ -161,13 +166,7 @@ var lostSessions = []struct {
 	{-32000, "Bad Request: Mcp-Session-Id header is required"}, // TypeScript and C# SDK
 	{-32603, "lack session"},                                   // ThinkInAIXYZ/go-mcp
 	{-32603, "Failed to receive: lack session"},                // ThinkInAIXYZ/go-mcp
-}
 
-// lostSessionTexts are those that are plain text, with their status.
-var lostSessionTexts = []struct {
-	status int
-	said   string
-}{
 	{http.StatusBadRequest, "Bad Request: No valid session ID provided"},              // Python and Kotlin SDK
 	{http.StatusBadRequest, "Bad Request: Session ID is required"},                    // Rust SDK
 	{http.StatusUnauthorized, "Unauthorized: Session not found"},                      // Rust SDK before 0.9
@@ -180,12 +179,7 @@ func tellsLost(object []byte) bool {
 		return false
 	}
 	e := rpc.ParseError(object)
-	for _, lost := range lostSessions {
-		if lost.code == e.Code && lost.said == e.Message {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(lostSessions, refusal{e.Code, e.Message})
 }
 
 // saysLost reports whether the body is one of those words.
@@ -193,13 +187,7 @@ func (f *failure) saysLost() bool {
 	if !raw.Null(f.message.Error) {
 		return tellsLost(f.message.Error)
 	}
-	said := string(bytes.TrimSpace(f.body))
-	for _, lost := range lostSessionTexts {
-		if lost.status == f.status && lost.said == said {
-			return true
-		}
-	}
-	return false
+	return len(f.body) <= maxShown && slices.Contains(lostSessions, refusal{int64(f.status), string(bytes.TrimSpace(f.body))})
 }
 
 // refusedVersions begin the words with which SDKs refuse a version, before they
@@ -226,14 +214,7 @@ func (f *failure) refusesVersion(r *request) bool {
 		return f.answer == nil && slices.ContainsFunc(refusedVersions, func(start string) bool { return strings.HasPrefix(f.says(), start) })
 	}
 	return !f.meansIt(sdk.CodeUnsupportedProtocolVersion, jsonrpc.CodeInvalidRequest) &&
-		containsAny(strings.ToLower(string(f.body)), "protocol version", "protocol-version", "protocolversion")
+		namesVersion.Match(f.body)
 }
 
-func containsAny(s string, parts ...string) bool {
-	for _, part := range parts {
-		if strings.Contains(s, part) {
-			return true
-		}
-	}
-	return false
-}
+var namesVersion = regexp.MustCompile(`(?i)protocol[ -]?version`)
