@@ -89,6 +89,15 @@ func (c *contents) picture(label string, data []byte) {
 	}
 }
 
+// audio notes a recording.
+func (c *contents) audio(p part) {
+	if !c.data(p.data) && !raw.Null(p.data) && c.address(p) == "" {
+		c.note("audio that cannot be decoded", c.brief(p.mimeType), text.Count(len(p.data)-len(`""`), "byte"))
+		return
+	}
+	c.file("audio", p)
+}
+
 // file notes a file for which a model has no place.
 func (c *contents) file(what string, p part) {
 	size := ""

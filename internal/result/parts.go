@@ -156,17 +156,18 @@ func (c *contents) add(p part) {
 		c.write(c.payloadText(p.text))
 	case kind == "image":
 		c.image(p)
+		c.write(c.string(p.text)) // as a caption
 	case kind == "audio":
-		p = p.located()
-		c.data(p.data)
-		c.file("audio", p)
+		c.audio(p.located())
+		c.write(c.string(p.text)) // as a transcript
 	case kind == "resource_link":
 		c.link(p)
+		c.write(c.string(p.text))
 	case kind == "resource":
 		if c.resources(p) {
 			return
 		}
-	case kind != "" && raw.IsString(p.text):
+	case kind != "" && raw.IsString(p.text) && !p.other:
 		s := c.payloadText(p.text)
 		c.write(fmt.Sprintf("[unknown content %q: %s]", text.Start(kind, maxNote), s))
 		texts = len(c.texts)
@@ -201,7 +202,14 @@ func (c *contents) link(p part) {
 	if n, ok := raw.Whole(p.size); ok {
 		size = text.Count(int(n), "byte")
 	}
-	c.note("resource link", c.brief(p.uri), name, c.brief(p.mimeType), size, c.brief(p.description))
+	address := c.brief(p.uri)
+	if address == "" {
+		address = c.brief(p.url)
+	}
+	if address == "" && (p.other || !raw.Null(p.uri)) {
+		address = c.excerpt(p.whole)
+	}
+	c.note("resource link", address, name, c.brief(p.mimeType), size, c.brief(p.description))
 }
 
 // A part is one part of the content, its members as they came.
@@ -319,6 +327,9 @@ func (c *contents) resources(p part) bool {
 // its text, since a model asks for it by that. whole is shown if no member is of
 // use.
 func (c *contents) resource(r part, whole []byte) {
+	if raw.Null(r.blob) && raw.IsString(r.data) {
+		r.blob = r.data
+	}
 	uri, mimeType := c.brief(r.uri), c.brief(r.mimeType)
 	document := func(body string) {
 		if uri != "" {
@@ -332,7 +343,7 @@ func (c *contents) resource(r part, whole []byte) {
 		return
 	}
 	if raw.Null(r.blob) {
-		if r.other || raw.IsString(r.resource) || whole[0] != '{' {
+		if r.other || !raw.Empty(r.resource) || whole[0] != '{' {
 			c.note("resource without content", c.whole(whole))
 		} else {
 			c.note("resource without content", uri, mimeType)

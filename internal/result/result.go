@@ -95,9 +95,12 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 	}
 	if !c.readable() {
 		c.forget()
+	}
+	if r.Structured != nil && c.spoken == 0 {
+		c.write(c.clean(text.Bytes(r.Structured))) // also beside notes
+	}
+	if !c.readable() {
 		switch {
-		case r.Structured != nil:
-			c.write(c.clean(text.Bytes(r.Structured)))
 		case lacking != "":
 		case !raw.Null(m.wrapped):
 			c.write(c.whole(m.wrapped))
