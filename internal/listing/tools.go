@@ -185,7 +185,7 @@ func (l *reader) entry(c *raw.Cursor) {
 		if hash = maphash.Bytes(l.Seed, c.Value()); l.reuse(hash) {
 			return
 		}
-		c.Back(start)
+		c.Move(start)
 	}
 	if c.Kind() != '{' {
 		l.warn("dropped entry %d of the list of tools: it is not an object", e.index)
@@ -442,7 +442,7 @@ func (e *toolEntry) schema(c *raw.Cursor) {
 	var n int
 	plain := schema.Normalizer{Clean: promptText, Budget: e.budget}
 	if e.serverSchema, e.normal, e.plan, n = plain.Read(c.Rest()); n > 0 {
-		c.Back(start + n)
+		c.Move(start + n)
 	} else {
 		e.inputSchema = c.Value()
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -69,6 +70,46 @@ func TestMembersAndElements(t *testing.T) {
 		got = append(got, string(value))
 	}
 	assert.Equal(t, []string{"1", `"a]"`, `{"b":2}`}, got)
+}
+
+// What is known of the next backslash holds for what follows, and no further,
+// wherever it stands and wherever the cursor goes.
+func TestEscapesFarApart(t *testing.T) {
+	for n := range 3 * lookAhead / 2 {
+		want := []string{"a", strings.Repeat("x", n), strings.Repeat("y", n%20) + `"`, strings.Repeat("z", n%150), `\`, "b"}
+		data, err := json.Marshal(want)
+		require.NoError(t, err)
+		c := Read(data)
+		for range 2 {
+			var got []string
+			for range c.Array() {
+				s, ok := String(c.Value())
+				require.True(t, ok)
+				got = append(got, s)
+			}
+			require.Equal(t, want, got)
+			assert.Equal(t, len(data), c.At())
+			c.Move(0)
+		}
+	}
+}
+
+// What did not pass a check ends where the fault is.
+func TestCursorUnchecked(t *testing.T) {
+	for text, want := range map[string]string{
+		``: ``, `{`: ``, `{"a`: ``, `{"a"`: ``, `{"a" 1}`: ``, `{"a":`: `a`, `{"a":1`: `a`, `{"a":1 "b":2}`: `a`, `{"a":[1,`: `a`, `{"a":1,b`: `a`,
+		`[`: ``, `[1`: `0`, `[1,`: `0`, `[1 2]`: `0`, `[1,}`: `01`, `{"a":[tru],"b":1}`: `a`,
+	} {
+		var got []byte
+		for name := range Read([]byte(text)).Object() {
+			got = append(got, name...)
+		}
+		for i := range Read([]byte(text)).Array() {
+			got = strconv.AppendInt(got, int64(i), 10)
+		}
+		assert.Equal(t, want, string(got), text)
+		assert.Equal(t, len(text), Skip([]byte(text)), text)
+	}
 }
 
 func TestString(t *testing.T) {

@@ -1,10 +1,9 @@
 package raw
 
-// This file decodes, repairs and writes JSON strings.
+// This file decodes and writes JSON strings.
 
 import (
 	"bytes"
-	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 	"unsafe"
@@ -22,7 +21,7 @@ func String(value []byte) (s string, ok bool) {
 		return string(text), true
 	}
 	// The text may be most of a large message: it is not copied again.
-	decoded := appendText(make([]byte, 0, len(text)), text)
+	decoded := AppendText(make([]byte, 0, len(text)), text)
 	return unsafe.String(unsafe.SliceData(decoded), len(decoded)), true
 }
 
@@ -33,11 +32,8 @@ func AppendString(dst, value []byte) []byte {
 	if !ok {
 		return dst
 	}
-	return appendText(dst, text)
+	return AppendText(dst, text)
 }
-
-// AppendText appends the inside of a JSON string, or an end of it, decoded.
-func AppendText(dst, text []byte) []byte { return appendText(dst, text) }
 
 // IsString reports whether value, a checked JSON value, is a string.
 func IsString(value []byte) bool {
@@ -51,8 +47,12 @@ func inner(value []byte) ([]byte, bool) {
 	return value[1 : len(value)-1], true
 }
 
-// appendText appends text, the inside of a JSON string, decoded.
-func appendText(dst, text []byte) []byte {
+// unescaped has what the letter after a backslash stands for, where that is not
+// the letter itself.
+var unescaped = [256]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
+
+// AppendText appends the inside of a JSON string, or an end of it, decoded.
+func AppendText(dst, text []byte) []byte {
 	sized, room := false, 0
 	for len(text) > 0 {
 		n := bytes.IndexByte(text, '\\')
@@ -64,7 +64,7 @@ func appendText(dst, text []byte) []byte {
 		} else {
 			if !sized {
 				// Once, and no more than needed: it may be most of a message.
-				room, sized = len(text)/2+4<<10, true
+				room, sized = growth(text), true
 				if need := len(dst) + len(text) + min(room, 2*invalid(text)); need > cap(dst) {
 					dst = append(make([]byte, 0, need), dst...)
 				}
@@ -74,28 +74,22 @@ func appendText(dst, text []byte) []byte {
 		if text = text[n:]; len(text) < 2 {
 			break
 		}
-		switch c := text[1]; c {
-		case 'u':
+		c := text[1]
+		if c == 'u' {
 			r, size := unicodeEscape(text)
 			dst, text = utf8.AppendRune(dst, r), text[size:]
 			continue
-		case 'b':
-			dst = append(dst, '\b')
-		case 'f':
-			dst = append(dst, '\f')
-		case 'n':
-			dst = append(dst, '\n')
-		case 'r':
-			dst = append(dst, '\r')
-		case 't':
-			dst = append(dst, '\t')
-		default:
-			dst = append(dst, c)
 		}
-		text = text[2:]
+		if other := unescaped[c]; other != 0 {
+			c = other
+		}
+		dst, text = append(dst, c), text[2:]
 	}
 	return dst
 }
+
+// growth bounds by how much a text may become longer where it is made valid.
+func growth(text []byte) int { return len(text)/2 + 4<<10 }
 
 // appendValid appends text with U+FFFD for each byte that is not UTF-8, or ?
 // where the text has become longer by room for it, and returns what is left of
@@ -165,212 +159,6 @@ func hex4(text []byte) (r rune, ok bool) {
 		r = r<<4 | rune(c)
 	}
 	return r, true
-}
-
-// Repair returns value, a checked JSON value, as text that every JSON reader
-// takes: in its strings, bytes that are not UTF-8 and lone surrogates become
-// U+FFFD and control characters are escaped; in place of values, NaN and the
-// infinities become null. Everything else keeps its bytes, and a value that needs
-// nothing is returned as it is. A value that would become half as long again is
-// not worth that: what comes then is one byte for one, ? for what is not UTF-8 and
-// a space for a control character.
-func Repair(value []byte) []byte {
-	if clean(value) && !HasNaN(value) {
-		return value
-	}
-	room := len(value)/2 + 4<<10
-	out := make([]byte, 0, len(value)+min(room, growth(value)))
-	for i := 0; i < len(value); {
-		if value[i] != '"' {
-			if n := nan(value[i:]); n > 0 {
-				out = append(out, "null"...)
-				i += n
-				continue
-			}
-			out = append(out, value[i])
-			i++
-			continue
-		}
-		end, err := scanString(value, i)
-		if err != nil {
-			return append(out, value[i:]...)
-		}
-		out = append(out, '"')
-		for text := value[i+1 : end-1]; len(text) > 0; {
-			size := 1
-			switch c := text[0]; {
-			case c == '\\' && len(text) > 1 && text[1] == 'u':
-				var r rune
-				if r, size = unicodeEscape(text); r == utf8.RuneError {
-					out = append(out, `\ufffd`...)
-				} else {
-					out = append(out, text[:size]...)
-				}
-			case c == '\\':
-				size = min(2, len(text))
-				out = append(out, text[:size]...)
-			case c < ' ' && room < len(`\u0000`):
-				out = append(out, ' ')
-			case c < ' ':
-				room += len(out) + 1
-				out = appendControl(out, c)
-				room -= len(out)
-			default:
-				var r rune
-				if r, size = utf8.DecodeRune(text); r != utf8.RuneError || size > 1 {
-					out = append(out, text[:size]...)
-				} else if room < len("\uFFFD") {
-					out = append(out, '?')
-				} else {
-					out = append(out, "\uFFFD"...)
-					room -= len("\uFFFD") - 1
-				}
-			}
-			text = text[size:]
-		}
-		out = append(out, '"')
-		i = end
-	}
-	return out
-}
-
-// growth bounds by how much a repaired value is longer, so that it has room at
-// once: several times a large one, as it grows, would be in memory together.
-func growth(value []byte) int {
-	n := (len("\uFFFD") - 1) * invalid(value)
-	for _, c := range value {
-		switch {
-		case c == 'N', c == '\n', c == '\t', c == '\r':
-			n++ // of NaN, or as an escape
-		case c < ' ':
-			n += len(`\u0000`) - 1
-		}
-	}
-	return n
-}
-
-// HasNaN reports whether a value in value, a checked JSON value, is NaN or an
-// infinity.
-func HasNaN(value []byte) bool {
-	if !bytes.Contains(value, []byte("NaN")) && !bytes.Contains(value, []byte("Infinity")) {
-		return false // mostly
-	}
-	for i := 0; i < len(value); i++ {
-		if value[i] == '"' {
-			i = skipString(value, i) - 1
-		} else if nan(value[i:]) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// nan is the length of the NaN or the infinity that text starts with, 0 where it
-// starts with neither.
-func nan(text []byte) int {
-	for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-		if len(text) >= len(word) && text[0] == word[0] && string(text[:len(word)]) == word {
-			return len(word)
-		}
-	}
-	return 0
-}
-
-func clean(value []byte) bool {
-	if IsPlain(value) {
-		return true // mostly
-	}
-	if !utf8.Valid(value) {
-		return false
-	}
-	if !hasControls(value) && !bytes.Contains(value, []byte(`\u`)) {
-		return true // texts with line ends, as most are
-	}
-	inString := false
-	for i := 0; i < len(value); i++ {
-		switch c := value[i]; {
-		case c == '"':
-			inString = !inString
-		case c == '\\':
-			if i++; i < len(value) && value[i] == 'u' {
-				r, size := unicodeEscape(value[i-1:])
-				if r == utf8.RuneError {
-					return false
-				}
-				i += size - 2
-			}
-		case c < ' ' && inString:
-			return false
-		}
-	}
-	return true
-}
-
-// hasControls reports whether there are control characters in text. It looks at
-// eight bytes at a time, as [IsPlain] does.
-func hasControls(text []byte) bool {
-	const (
-		ones = 0x0101010101010101
-		high = 0x8080808080808080
-	)
-	for ; len(text) >= 8; text = text[8:] {
-		x := binary.LittleEndian.Uint64(text)
-		if (x-ones*' ')&^x&high != 0 {
-			return true
-		}
-	}
-	for _, c := range text {
-		if c < ' ' {
-			return true
-		}
-	}
-	return false
-}
-
-// IsPlain reports whether text is printable ASCII without escapes. It looks at
-// eight bytes at a time.
-func IsPlain(text []byte) bool {
-	const (
-		ones    = 0x0101010101010101
-		high    = 0x8080808080808080
-		escapes = ones * '\\'
-	)
-	for ; len(text) >= 8; text = text[8:] {
-		x := binary.LittleEndian.Uint64(text)
-		y := x ^ escapes
-		if (x|(x+ones)|(x-ones*' ')|(y-ones)&^y)&high != 0 {
-			return false
-		}
-	}
-	for _, c := range text {
-		if c < ' ' || c == '\\' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// Compact returns a repaired copy of value, a checked JSON value, without the
-// white space between its tokens.
-func Compact(value []byte) []byte {
-	value = Repair(value)
-	return AppendCompact(make([]byte, 0, len(value)), value)
-}
-
-// AppendCompact appends value, a checked JSON value, without the white space
-// between its tokens.
-func AppendCompact(dst, value []byte) []byte {
-	start := 0
-	for i := 0; i < len(value); i++ {
-		switch value[i] {
-		case '"':
-			i = skipString(value, i) - 1
-		case ' ', '\n', '\r', '\t':
-			dst = append(dst, value[start:i]...)
-			start = i + 1
-		}
-	}
-	return append(dst, value[start:]...)
 }
 
 func appendControl(dst []byte, c byte) []byte {
