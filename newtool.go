@@ -32,8 +32,8 @@ const maxFault = 1 << 10
 // jsonschema-go is to have, whose tags are kept for descriptions. Arguments are repaired
 // as those for a server are, then checked against the schema, then decoded with all
 // digits of their numbers, those in an any as json.Number. f gets the defaults of
-// optional parameters that are not given, and is not
-// called with wrong ones, and the model is told what is wrong.
+// optional parameters that are not given. It is not called with wrong arguments, and
+// the model is told what is wrong.
 //
 // What f returns is the result: a string is Content, an [Image] or []Image is
 // Images, a [ToolResult] is taken as it is, and all else is Structured, with its

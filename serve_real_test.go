@@ -3,15 +3,19 @@ package mcp_test
 // This file compares what a gateway serves with what the server behind it sends.
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -98,6 +102,60 @@ await client.close()`, web.URL, string(calls))
 			assert.JSONEq(t, want[i], steady(string(line)), everythingCalls[i].Tool)
 		}
 	})
+}
+
+// The gateway of the examples, as a program, serves what the server sends through
+// mcp-remote, the proxy that clients without HTTP use.
+func TestRealGateway(t *testing.T) {
+	server := realServer(t, "mcp-server-everything")
+	remote := realServer(t, "mcp-remote")
+	dir := t.TempDir()
+	program := filepath.Join(dir, "gateway.exe")
+	output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./examples/gateway").CombinedOutput()
+	require.NoError(t, err, string(output))
+	env := m{}
+	for _, variable := range server.Env {
+		name, value, _ := strings.Cut(variable, "=")
+		env[name] = value
+	}
+	config, err := json.Marshal(m{"mcpServers": m{"real": m{"command": server.Command, "env": env}, "none": m{"command": "there-is-no-such-program"}}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "mcp.json"), config, 0o600))
+
+	gateway := exec.Command(program, "-config", filepath.Join(dir, "mcp.json"), "-http", "127.0.0.1:0")
+	stderr, err := gateway.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, gateway.Start())
+	t.Cleanup(func() {
+		_ = gateway.Process.Signal(os.Interrupt) // it closes its connections
+		assert.NoError(t, gateway.Wait())
+	})
+	var address string
+	lines := bufio.NewScanner(stderr)
+	for address == "" && lines.Scan() {
+		_, address, _ = strings.Cut(lines.Text(), "serving at ")
+	}
+	require.NotEmpty(t, address)
+	go io.Copy(io.Discard, stderr) // ends with the gateway
+
+	command := exec.Command(server.Command, server.Args...)
+	command.Env = server.Env
+	direct := sdkClient(t, &sdk.CommandTransport{Command: command})
+	proxy := exec.Command(remote.Command, address, "--transport", "http-only")
+	proxy.Env = remote.Env
+	through := sdkClient(t, &sdk.CommandTransport{Command: proxy})
+	require.EventuallyWithT(t, func(c *assert.CollectT) {
+		list, err := through.ListTools(t.Context(), nil)
+		assert.NoError(c, err)
+		assert.NotEmpty(c, list.Tools, "the gateway serves before its server has started")
+	}, time.Minute, 50*time.Millisecond)
+	for _, call := range everythingCalls {
+		expected, err := direct.CallTool(t.Context(), &sdk.CallToolParams{Name: call.Tool, Arguments: call.Arguments})
+		require.NoError(t, err)
+		result, err := through.CallTool(t.Context(), &sdk.CallToolParams{Name: mcp.ToolName("real", call.Tool), Arguments: call.Arguments})
+		require.NoError(t, err)
+		assert.JSONEq(t, steady(seen(t, expected)), steady(seen(t, result)), "%s %v", call.Tool, call.Arguments)
+	}
 }
 
 func sdkClient(t *testing.T, transport sdk.Transport) *sdk.ClientSession {
