@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -106,21 +107,16 @@ func (f *file) mcp(object []byte) {
 		return
 	}
 	for key, value := range raw.Members(object) {
-		if isServer(value) {
+		if has(value, "type", "command", "url", "enabled", "disabled") {
 			f.found = true
 			f.add(string(key), value, hosts{mcp: true, direct: true})
 		}
 	}
 }
 
-// isServer reports whether a value beside others is a server.
-func isServer(value []byte) bool {
-	for _, name := range []string{"type", "command", "url", "enabled", "disabled"} {
-		if raw.Member(value, name) != nil {
-			return true
-		}
-	}
-	return false
+// has reports whether an object has one of some members.
+func has(object []byte, names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return raw.Member(object, name) != nil })
 }
 
 // hosts is what the place of an entry says of the application that wrote it.
@@ -131,9 +127,10 @@ type hosts struct {
 
 // servers reads an object with servers, or a list of them.
 func (f *file) servers(name string, value []byte, from hosts) {
-	// A file is of one application: what one entry tells of it holds for all.
+	// A file is of one application: what one entry tells of it holds for all. Only
+	// Gemini CLI and what descends from it write these.
 	for _, server := range raw.Members(value) {
-		f.gemini = f.gemini || isGemini(server)
+		f.gemini = f.gemini || has(server, "httpUrl", "trust", "excludeTools", "authProviderType")
 	}
 	switch {
 	case raw.Null(value):
@@ -160,27 +157,17 @@ func (f *file) fail(format string, args ...any) {
 	f.entries = append(f.entries, Entry{Err: fmt.Errorf("mcp config: "+format, args...)})
 }
 
-// isGemini reports whether an entry has a member that only Gemini CLI and what
-// descends from it writes.
-func isGemini(server []byte) bool {
-	for _, name := range []string{"httpUrl", "trust", "excludeTools", "authProviderType"} {
-		if raw.Member(server, name) != nil {
-			return true
-		}
-	}
-	return false
-}
-
 // add reads one server. It leaves out those that are disabled without a word:
 // whoever wrote the file knows.
 func (f *file) add(key string, value []byte, from hosts) {
-	e := entry{Entry: Entry{Key: key, Name: names.Server(key)}, file: f, from: from, fields: map[string][]byte{}, excluded: map[string]bool{}}
+	e := entry{Entry: Entry{Key: key, Name: names.Server(key)}, file: f, from: from, fields: map[string][]byte{}}
 	e.collect(value)
 	if e.disabled() || f.rules.disabled(key) {
 		return
 	}
 	e.read(value)
 	f.rules.apply(&e)
+	e.ExcludeTools = unique(e.ExcludeTools)
 	// An entry with a fault takes its name, too: when the fault is mended, the
 	// tools of another server do not change their meaning.
 	if other, taken := f.keys[e.Name]; !taken {

@@ -25,8 +25,7 @@ type entry struct {
 	fields map[string][]byte // their values
 	more   int               // faults beyond maxFaults
 
-	excluded map[string]bool // ExcludeTools
-	compared int             // pairs of names
+	compared int // pairs of names
 }
 
 func (e *entry) fault(format string, args ...any) {
@@ -45,20 +44,16 @@ func short(name string) string { return text.Start(name, 100) }
 func (e *entry) collect(object []byte) {
 	for name, value := range raw.Members(object) {
 		name := string(name)
-		switch name {
-		case "transport", "options", "requestOptions", "command":
-			if value[0] == '{' {
-				for part, value := range raw.Members(value) {
-					part := string(part)
-					if name == "command" && part == "path" { // Zed's, until 2025
-						part = "command"
-					}
-					e.set(part, value)
-				}
-				continue
-			}
+		if value[0] != '{' || !slices.Contains([]string{"transport", "options", "requestOptions", "command"}, name) {
+			e.set(name, value)
+			continue
 		}
-		e.set(name, value)
+		for part, value := range raw.Members(value) {
+			if name == "command" && string(part) == "path" { // Zed's, until 2025
+				part = []byte(name)
+			}
+			e.set(string(part), value)
+		}
 	}
 }
 
@@ -74,13 +69,15 @@ func (e *entry) set(name string, value []byte) {
 	e.fields[name] = value
 }
 
-// member returns the value of a member, nil where it is missing or null.
-func (e *entry) member(name string) []byte { return e.fields[name] }
+// has reports whether the entry has one of some members.
+func (e *entry) has(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return e.fields[name] != nil })
+}
 
 // is reports whether a member is the boolean that is wanted. A text is a fault:
 // "false" is true in the languages of some applications.
 func (e *entry) is(name, want string) bool {
-	value := string(e.member(name))
+	value := string(e.fields[name])
 	if value != "" && value != "true" && value != "false" {
 		e.fault("%s must be true or false", name)
 	}
@@ -114,13 +111,10 @@ func (e *entry) read(value []byte) {
 	}
 	e.command()
 	e.Dir, e.URL = e.first("cwd", "workingDirectory", "working_directory"), e.url()
-	args := e.member("args")
-	if args != nil && args[0] != '[' {
+	if args := e.fields["args"]; args != nil && args[0] != '[' {
 		e.fault("args must be an array")
 	}
-	for value := range raw.Elements(args) {
-		e.Args = append(e.Args, e.value(fmt.Sprintf("args[%d]", len(e.Args)), value, false))
-	}
+	e.Args = append(e.Args, e.texts("args")...)
 	for _, name := range []string{"env", "environment", "envs"} {
 		e.pairs(name, e.addEnv)
 	}
@@ -130,7 +124,7 @@ func (e *entry) read(value []byte) {
 	// The members above have names that are a part of the format, and are only
 	// read as they are. All others are found under any spelling.
 	for _, name := range e.names {
-		if value := e.member(name); value != nil {
+		if value := e.fields[name]; value != nil {
 			e.other(name, value)
 		}
 	}
@@ -139,24 +133,22 @@ func (e *entry) read(value []byte) {
 // command takes the program. It is a list with the arguments in opencode.
 func (e *entry) command() {
 	name := "command"
-	value := e.member(name)
-	if value == nil {
+	if !e.has(name) {
 		name = "cmd" // Goose
-		value = e.member(name)
 	}
-	if value == nil || value[0] != '[' {
+	if value := e.fields[name]; value == nil || value[0] != '[' {
 		e.Command = e.text(name)
-		return
+	} else if parts := e.texts(name); len(parts) > 0 {
+		e.Command, e.Args = parts[0], append(e.Args, parts[1:]...)
 	}
-	i := 0
-	for part := range raw.Elements(value) {
-		text := e.value(fmt.Sprintf("%s[%d]", name, i), part, false)
-		if i++; i == 1 {
-			e.Command = text
-		} else {
-			e.Args = append(e.Args, text)
-		}
+}
+
+// texts returns the elements of a list of texts.
+func (e *entry) texts(name string) (texts []string) {
+	for value := range raw.Elements(e.fields[name]) {
+		texts = append(texts, e.value(fmt.Sprintf("%s[%d]", name, len(texts)), value, false))
 	}
+	return texts
 }
 
 // addEnv takes a variable. NUL would end it early, and os/exec refuses it with
@@ -182,7 +174,7 @@ func (e *entry) addHeader(name, value string) {
 // refused here, where its name is known: tried all the same, the server would
 // answer with a status that nobody understands.
 func (e *entry) checkTransport(member string) {
-	value := e.member(member)
+	value := e.fields[member]
 	name, ok := raw.String(value)
 	switch plainName(name) {
 	case "":
@@ -190,11 +182,11 @@ func (e *entry) checkTransport(member string) {
 			e.fault("%s must be a string", member)
 		}
 	case "stdio", "local", "process", "subprocess", "command":
-		if e.member("command") == nil && e.member("cmd") == nil {
+		if !e.has("command", "cmd") {
 			e.fault("%s %q needs a command", member, name)
 		}
 	case "http", "https", "streamablehttp", "streaminghttp", "httpstream", "streamable", "remote":
-		if !slices.ContainsFunc(urls, func(name string) bool { return e.member(name) != nil }) {
+		if !e.has(urls...) {
 			e.fault("%s %q needs a url", member, name)
 		}
 	default:
@@ -232,7 +224,7 @@ func (e *entry) url() (url string) {
 // first returns the text of the first of several members that is there.
 func (e *entry) first(names ...string) string {
 	for _, name := range names {
-		if e.member(name) != nil {
+		if e.fields[name] != nil {
 			return e.text(name)
 		}
 	}
@@ -241,7 +233,7 @@ func (e *entry) first(names ...string) string {
 
 // text returns a member that must be a text.
 func (e *entry) text(name string) string {
-	value := e.member(name)
+	value := e.fields[name]
 	if value == nil {
 		return ""
 	}
@@ -254,7 +246,7 @@ func (e *entry) text(name string) string {
 
 // pairs calls pair for the members of an object, but for those that are null.
 func (e *entry) pairs(name string, pair func(name, value string)) {
-	object := e.member(name)
+	object := e.fields[name]
 	if object != nil && object[0] != '{' {
 		e.fault("%s must be an object", name)
 	}

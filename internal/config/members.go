@@ -54,20 +54,6 @@ var (
 // known and restricts nothing is passed over.
 func (e *entry) other(name string, value []byte) {
 	switch plain := plainName(name); {
-	case plain == "envfile" || plain == "envfiles" || plain == "dotenv":
-		if !nothing(value) {
-			e.fault("%s is not read: put what is in it into env, or use variables", name)
-		}
-	case plain == "envvars" || plain == "envkeys": // Codex; Goose
-		e.passOn(name, value)
-	case plain == "bearertokenenvvar":
-		e.Bearer = e.named(name, value)
-	case plain == "bearertoken":
-		e.Bearer = e.value(name, value, true)
-	case plain == "envhttpheaders" || plain == "envheaders":
-		for key, value := range raw.Members(value) {
-			e.addHeader(string(key), e.named(name, value))
-		}
 	case strings.Contains(plain, "timeout"):
 		e.timeout(name, plain, value)
 	case slices.Contains(keeps, plain):
@@ -77,11 +63,22 @@ func (e *entry) other(name string, value []byte) {
 	case slices.Contains(excludes, plain):
 		names, _ := e.list(name, value)
 		e.exclude(names...)
-	case slices.Contains(credentials, plain) || strings.HasPrefix(plain, "oauth"):
-		if !nothing(value) && !isDefault(plain, value) {
-			e.fault("%s", aboutLogin(name, value))
+	case plain == "envvars", plain == "envkeys": // Codex; Goose
+		e.passOn(name, value)
+	case plain == "bearertokenenvvar":
+		e.Bearer = e.named(name, value)
+	case plain == "bearertoken":
+		e.Bearer = e.value(name, value, true)
+	case plain == "envhttpheaders", plain == "envheaders":
+		for key, value := range raw.Members(value) {
+			e.addHeader(string(key), e.named(name, value))
 		}
-	case isRestrictive(plain) && !nothing(value) && !(plain == "requireapproval" && string(value) == `"never"`):
+	case nothing(value), isDefault(plain, value):
+	case plain == "envfile", plain == "envfiles", plain == "dotenv":
+		e.fault("%s is not read: put what is in it into env, or use variables", name)
+	case slices.Contains(credentials, plain), strings.HasPrefix(plain, "oauth"):
+		e.fault("%s", aboutLogin(name, value))
+	case isRestrictive(plain):
 		e.fault("%s may restrict the server, and is not understood: take it out, and set Tools or ExcludeTools", short(name))
 	}
 }
@@ -90,8 +87,7 @@ func (e *entry) other(name string, value []byte) {
 // invented all the time, and one that is passed over is worse than one that is
 // told of in vain.
 func isRestrictive(plain string) bool {
-	part := func(part string) bool { return strings.Contains(plain, part) }
-	return slices.ContainsFunc(restrictive, part) && !slices.Contains(harmless, plain)
+	return contains(plain, restrictive...) && !slices.Contains(harmless, plain)
 }
 
 // nothing reports whether a value is one that says nothing.
@@ -103,11 +99,18 @@ func nothing(value []byte) bool {
 	return (value[0] == '[' || value[0] == '{') && raw.Empty(value)
 }
 
-// isDefault reports whether a member about credentials says what holds without
-// it, which is that the server is asked.
+// isDefault reports whether a member says what holds without it: that the server
+// is asked how to log in, and that nobody is asked for approval.
 func isDefault(plain string, value []byte) bool {
-	return plain == "authprovidertype" && string(value) == `"dynamic_discovery"` ||
-		plain == "oauth" && string(raw.Member(value, "enabled")) == "false"
+	switch plain {
+	case "authprovidertype":
+		return string(value) == `"dynamic_discovery"`
+	case "oauth":
+		return string(raw.Member(value, "enabled")) == "false"
+	case "requireapproval":
+		return string(value) == `"never"`
+	}
+	return false
 }
 
 // named returns the variable whose name is a value.
@@ -147,20 +150,15 @@ func (e *entry) keep(name string, value []byte, approval bool) {
 		}
 		return // all, or as without it
 	}
-	names, isMap := e.list(name, value)
-	switch {
-	case len(names) == 0 && (approval || isMap):
-		return
+	switch names, isList := e.list(name, value); {
+	case len(names) == 0 && (approval || !isList), slices.Contains(names, "*"):
 	case len(names) == 0:
 		e.fault("%s leaves no tool: take the entry out, or disable it", name)
-		return
-	case slices.Contains(names, "*"):
-		return
 	case len(e.Tools) > 0:
 		e.both(name, names)
-		return
+	default:
+		e.Tools = unique(names)
 	}
-	e.Tools = unique(names)
 }
 
 // maxPairs bounds how often names of one entry are compared.
@@ -193,7 +191,7 @@ func (e *entry) both(name string, other []string) {
 // members, and those that are false or not enabled are excluded. A pattern of
 // another kind than Server.Tools has is a fault: taken for a name it would match
 // nothing, and what it excludes would be there.
-func (e *entry) list(name string, value []byte) (names []string, isMap bool) {
+func (e *entry) list(name string, value []byte) (names []string, isList bool) {
 	take := func(value []byte) {
 		tool, ok := raw.String(value)
 		switch {
@@ -223,11 +221,11 @@ func (e *entry) list(name string, value []byte) (names []string, isMap bool) {
 				e.fault("%s: what it says of %q is not understood", short(name), short(tool))
 			}
 		}
-		return nil, true
+		return nil, false
 	default:
 		e.fault("%s must be an array", short(name))
 	}
-	return names, false
+	return names, true
 }
 
 // enabled returns whether a tool may be used, "true" or "false" if that is
@@ -248,14 +246,7 @@ func enabled(how []byte) string {
 }
 
 // exclude adds to the tools that may not be used.
-func (e *entry) exclude(tools ...string) {
-	for _, tool := range tools {
-		if !e.excluded[tool] {
-			e.excluded[tool] = true
-			e.ExcludeTools = append(e.ExcludeTools, tool)
-		}
-	}
-}
+func (e *entry) exclude(tools ...string) { e.ExcludeTools = append(e.ExcludeTools, tools...) }
 
 // unique returns the names without those that were there before.
 func unique(names []string) (once []string) {
@@ -272,37 +263,40 @@ func unique(names []string) (once []string) {
 // timeout takes how long something may take. An object has one for the start
 // and one for calls.
 func (e *entry) timeout(name, plain string, value []byte) {
-	if value[0] == '{' {
-		for part, value := range raw.Members(value) {
-			if part := string(part); !raw.Null(value) {
-				e.limit(name+"."+part, plain+plainName(part), value)
-			}
-		}
+	if value[0] != '{' {
+		e.limit(name, plain, value)
 		return
 	}
-	e.limit(name, plain, value)
+	for part, value := range raw.Members(value) {
+		if !raw.Null(value) {
+			e.limit(name+"."+string(part), plain+plainName(string(part)), value)
+		}
+	}
 }
 
 // limit takes one time, as what its name says.
 func (e *entry) limit(name, plain string, value []byte) {
-	limit, ok := e.duration(name, plain, value)
-	if !ok || limit == 0 {
-		return
-	}
-	contains := func(parts ...string) bool {
-		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(plain, part) })
+	limit, ok := e.duration(plain, value)
+	if !ok {
+		e.fault("%s must be a time, 0 or more", short(name))
 	}
 	switch {
-	case contains("idle", "session", "keepalive", "cache", "oauth", "auth"):
+	case !ok, limit == 0:
+	case contains(plain, "idle", "session", "keepalive", "cache", "auth"):
 		// They are about what this client does not do.
-	case contains("stop", "shutdown", "exit", "kill"):
+	case contains(plain, "stop", "shutdown", "exit", "kill"):
 		e.StopTimeout = limit
-	case contains("start", "init", "connect", "handshake", "launch", "discover"), plain == "timeout" && e.from.direct:
+	case contains(plain, "start", "init", "connect", "handshake", "launch", "discover"), plain == "timeout" && e.from.direct:
 		// opencode has the listing in mind, Crush the connection.
 		e.StartTimeout = limit
 	default:
 		e.CallTimeout = limit
 	}
+}
+
+// contains reports whether a name has one of some parts.
+func contains(name string, parts ...string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // maxTimeout is far beyond what anyone waits for, and far below where a
@@ -314,35 +308,32 @@ const maxTimeout = 365 * 24 * time.Hour
 // Crush count seconds, the others milliseconds. Nobody writes less than a
 // second, and nobody lets a call be silent for more than an hour, so below 1,000
 // and above 3,600 the number itself tells.
-func (e *entry) duration(name, plain string, value []byte) (time.Duration, bool) {
-	written := string(value)
-	if s, ok := raw.String(value); ok {
-		if d, err := time.ParseDuration(s); err == nil && d >= 0 && d <= maxTimeout {
-			return d, true
-		}
-		written = s
+func (e *entry) duration(plain string, value []byte) (limit time.Duration, ok bool) {
+	written, isText := raw.String(value)
+	if !isText {
+		written = string(value)
+	} else if d, err := time.ParseDuration(written); err == nil {
+		return d, d >= 0 && d <= maxTimeout
+	}
+	endsIn := func(endings ...string) bool {
+		return slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(plain, ending) })
 	}
 	n, err := strconv.ParseFloat(written, 64)
 	unit := time.Millisecond
-	switch {
-	case strings.HasSuffix(plain, "ms") || strings.HasSuffix(plain, "millis") || strings.HasSuffix(plain, "milliseconds"):
-	case strings.HasSuffix(plain, "sec") || strings.HasSuffix(plain, "secs") || strings.HasSuffix(plain, "seconds") || strings.HasSuffix(plain, "timeouts"):
-		unit = time.Second
-	case n < 1000 || n <= 3600 && e.countsSeconds():
+	if !endsIn("ms", "millis", "milliseconds") &&
+		(endsIn("sec", "secs", "seconds", "timeouts") || n < 1000 || n <= 3600 && e.countsSeconds()) {
 		unit = time.Second
 	}
-	if limit := n * float64(unit); err == nil && limit >= 0 && limit <= float64(maxTimeout) {
-		return time.Duration(math.Round(limit)), true
+	if n *= float64(unit); err != nil || !(n >= 0 && n <= float64(maxTimeout)) { // it may not be a number
+		return 0, false
 	}
-	e.fault("%s must be a time, 0 or more", short(name))
-	return 0, false
+	return time.Duration(math.Round(n)), true
 }
 
 // countsSeconds reports whether the entry looks like one of Cline, Roo Code or
 // Crush.
 func (e *entry) countsSeconds() bool {
-	kind, _ := raw.String(e.member("type"))
+	kind, _ := raw.String(e.fields["type"])
 	opencode := kind == "local" || kind == "remote"
-	return e.from.direct && !opencode || kind == "streamableHttp" ||
-		slices.ContainsFunc([]string{"alwaysAllow", "transportType", "watchPaths"}, func(name string) bool { return e.member(name) != nil })
+	return e.from.direct && !opencode || kind == "streamableHttp" || e.has("alwaysAllow", "transportType", "watchPaths")
 }
