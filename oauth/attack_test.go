@@ -268,6 +268,34 @@ func TestHugeWords(t *testing.T) {
 	assert.Contains(t, asked, scopes[0])
 }
 
+// A server that wants another scope after each login has one, and one more if it
+// began with a 401 that named none: a 401 is no step-up.
+func TestNeverWideEnough(t *testing.T) {
+	for first, status := range map[int]int{401: 401, 403: 403, 400: 403} {
+		w := newWorld(t)
+		serial := 0
+		w.refuse = func(rw http.ResponseWriter, r *http.Request, _ string) bool {
+			if first == 400 && r.Header.Get("Authorization") == "" {
+				return false // which makes it a plain 401
+			}
+			serial++
+			rw.Header().Set("WWW-Authenticate", fmt.Sprintf(`Bearer error="insufficient_scope", scope="s%d"`, serial))
+			rw.WriteHeader(status)
+			return true
+		}
+		client := &oauth.Client{Open: browse}
+		logins := int64(1)
+		if first == 400 {
+			logins = 2
+		}
+		for range 2 {
+			_, err := mcp.Connect(t.Context(), mcp.Server{Name: "guarded", URL: w.url(), Auth: client})
+			require.Error(t, err)
+			assert.Equal(t, logins, w.logins.Load(), "%d", first)
+		}
+	}
+}
+
 // A file that others may read is for its user alone once it was used.
 func TestFileStoreRestricts(t *testing.T) {
 	if runtime.GOOS == "windows" {
@@ -280,7 +308,12 @@ func TestFileStoreRestricts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(files[0], 0o644))
-	require.NoError(t, store.Update(t.Context(), anyKey, keep))
+	require.NoError(t, store.Update(t.Context(), anyKey, func(old []byte) ([]byte, error) {
+		info, err := os.Stat(files[0])
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode().Perm(), "before anything else")
+		return old, nil
+	}))
 	info, err := os.Stat(files[0])
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())

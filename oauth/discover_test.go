@@ -74,6 +74,8 @@ func TestAddresses(t *testing.T) {
 		"https://10.1.2.3":             {true, true},
 		"https://a:b@as.example.com":   {false, false},
 		"https://as.example.com/#frag": {false, false},
+		"https://as.example.com/?a b":  {false, false},
+		"https://as.example.com/?`id`": {false, false},
 		"":                             {false, false},
 	} {
 		for i, local := range []bool{false, true} {

@@ -217,6 +217,8 @@ func checkURL(s string, local bool) (*url.URL, error) {
 	switch {
 	case len(s) > maxAddress:
 		return nil, errors.New("it is too long")
+	case strings.ContainsAny(s, " \"<>\\^`"): // which no URL has, but a command that runs programs of a script
+		return nil, errors.New("it cannot be parsed")
 	case u.User != nil || u.Fragment != "":
 		return nil, errors.New("it has a user or a fragment")
 	case u.Hostname() == "":

@@ -165,13 +165,14 @@ func (c *Client) Refused(resp *http.Response) (again bool, err error) {
 	}
 	r := refusal{server: req.URL, status: resp.StatusCode, challenge: parseChallenge(resp.Header), again: req.Response != nil}
 	_, r.sent, _ = strings.Cut(req.Header.Get("Authorization"), " ")
-	wider := r.err == "insufficient_scope"
+	wider := r.status == http.StatusForbidden && r.err == "insufficient_scope"
 	switch {
 	case r.err == "use_dpop_nonce" && req.Header.Get("DPoP") != "":
 		return g.useNonce(resp.Header.Get("DPoP-Nonce"), sentNonce(req)), nil
-	case r.again && !wider && r.sent != "" && r.sent == now.Token && now.how == granted:
+	case r.again && r.sent != "" && r.sent == now.Token && now.how == granted && (!wider || req.Response.StatusCode == http.StatusForbidden):
 		// Nothing better is to be had: not by the program's own grant, and a
-		// person is not asked twice.
+		// person is not asked twice. Only what a new token lacks may be asked for
+		// then, and not once more after that: a server could go on for ever.
 		if c.asks() {
 			g.fail(now.Issuer, now.Scopes, errFresh)
 		}

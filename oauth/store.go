@@ -49,6 +49,9 @@ func (dir FileStore) Update(ctx context.Context, key string, f func(old []byte) 
 		return err
 	}
 	defer lock.Close()
+	if err := restrict(path); err != nil {
+		return err
+	}
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -58,7 +61,7 @@ func (dir FileStore) Update(ctx context.Context, key string, f func(old []byte) 
 		return err
 	}
 	if string(now) == string(old) {
-		return restrict(path)
+		return nil
 	}
 	return replace(path, now)
 }
@@ -91,7 +94,8 @@ func (dir FileStore) lock(ctx context.Context, key string) (lock io.Closer, path
 }
 
 // restrict makes sure that a file is for its user alone, as one may not be that
-// came from a backup.
+// came from a backup. It fails for one that another user has put there: what that
+// says of where tokens go is not to be read.
 func restrict(path string) error {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Perm()&0o077 == 0 {
