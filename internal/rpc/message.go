@@ -158,6 +158,10 @@ func search(data []byte, budget *int) (m Message, start, end int) {
 			break
 		}
 		start += n
+		if next := bytes.TrimLeft(data[start+1:min(start+9, len(data))], " \t\r\n"); len(next) > 0 && next[0] != '"' {
+			start++ // what has no members is not a message
+			continue
+		}
 		m, n, err := parse(data[start:])
 		if err == nil {
 			return m, start, start + n

@@ -48,23 +48,10 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 			return nil, c.readStream(ctx, s, r, resp)
 		}
 	}
-	// What may be the answer is waited for as long as the call may take, and
-	// read as far as a message may go: whether a call is sent again must not
-	// depend on how long its answer is or takes. A page or plain words are not
-	// waited for, some never end. A label of JSON is believed until an event
-	// shows, since a handler may flush its head first.
-	size, promised := resp.ContentLength, ok && label == "application/json"
-	if !promised && size > int64(c.Limit) {
-		size = -1
-	}
-	done := func() bool { return false }
-	t, err := c.buffers.readAll(resp.Body, size, c.Limit, func(f form) bool {
-		if f == formOther && !promised {
-			done = hurry(resp)
-		}
-		return f != formEvents
-	})
-	done()
+	// A label of JSON is believed until an event shows, since a handler may flush
+	// its head first.
+	promised := ok && label == "application/json"
+	t, err := c.readBody(resp, promised, false)
 	if t.form == formEvents {
 		resp.Body = &rejoined{Reader: io.MultiReader(bytes.NewReader(t.data), resp.Body), Closer: resp.Body}
 		if ok {
@@ -72,7 +59,6 @@ func (c *Conn) read(ctx context.Context, s session, r *request, resp *http.Respo
 		}
 		return c.readRefusal(s, r, resp), nil
 	}
-	resp.Body.Close()
 	isAnswer := t.form == formJSON || promised
 	switch {
 	case err != nil && (ctx.Err() != nil || ok && (isAnswer || t.form == formUnclear)):

@@ -17,8 +17,10 @@ import (
 const (
 	smallBuffer = lines.Small
 	lendSize    = 32 << 10 // a message from here on is lent to its call, not copied
-	// failureTime bounds reading what is not an answer: some of it never ends.
+	// failureTime and maxPage bound reading what is most likely not an answer:
+	// some of it never ends, and all of it is searched for one.
 	failureTime = time.Second
+	maxPage     = 1 << 20
 )
 
 var errTooLong = errors.New("the server's answer is longer than allowed")
@@ -73,9 +75,9 @@ type text struct {
 func noRelease() {}
 
 // readAll reads a body of the size that it claims, or of any if that is
-// negative. upon is told what the body is, and reports whether to read on: if
-// not, what was read is returned. Of a body that breaks off the start is.
-func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form) bool) (t text, err error) {
+// negative. upon is told what the body is, and returns how much of it is read: of
+// 0, what was read by then is returned. Of a body that breaks off the start is.
+func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form) (limit int)) (t text, err error) {
 	t.release = noRelease
 	if size > int64(limit) {
 		return t, tooLong(limit)
@@ -100,7 +102,10 @@ func (b *buffers) readAll(body io.Reader, size int64, limit int, upon func(form)
 				looked++
 			}
 			t.form = formOf(buf[looked:n])
-			if t.form != formUnclear && !upon(t.form) {
+			if t.form != formUnclear {
+				limit = upon(t.form)
+			}
+			if limit == 0 {
 				t.data = bytes.Clone(buf[:n]) // all of it: the rest is read by others
 				b.Put(buf)
 				return t, nil
@@ -140,10 +145,40 @@ func (b *buffers) start(buf []byte) []byte {
 	return bytes.Clone(buf[:min(len(buf), maxRead)])
 }
 
+// readBody reads a body and closes it, but leaves events to be read unless they
+// are wanted as a text.
+//
+// What may be the answer is waited for as long as the call may take, and read as
+// far as a message may go: whether a call is sent again must not depend on how
+// long its answer is or takes. A page or plain words are not waited for, unless
+// they were promised to be more.
+func (c *Conn) readBody(resp *http.Response, promised, events bool) (t text, err error) {
+	size := resp.ContentLength
+	if !promised && size > int64(c.Limit) {
+		size = -1
+	}
+	done := func() bool { return false }
+	t, err = c.buffers.readAll(resp.Body, size, c.Limit, func(f form) int {
+		switch {
+		case f == formEvents && !events:
+			return 0
+		case f == formJSON || promised:
+			return c.Limit
+		}
+		done = hurry(resp.Body)
+		return min(maxPage, c.Limit)
+	})
+	done()
+	if t.form != formEvents || events {
+		resp.Body.Close()
+	}
+	return t, err
+}
+
 // readText reads the start of what is certainly not an answer, and closes the
 // body.
 func readText(resp *http.Response) []byte {
-	defer hurry(resp)()
+	defer hurry(resp.Body)()
 	defer resp.Body.Close()
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxRead)) // what there is of it
 	return text
@@ -151,21 +186,14 @@ func readText(resp *http.Response) []byte {
 
 // hurry ends a body that takes longer than failureTime, unless done is called
 // before.
-func hurry(resp *http.Response) (done func() bool) {
-	return time.AfterFunc(failureTime, func() { resp.Body.Close() }).Stop
+func hurry(body io.Closer) (done func() bool) {
+	return time.AfterFunc(failureTime, func() { body.Close() }).Stop
 }
 
 // buffer reads a refusal and closes its network connection; the body can be read
 // again. It reports whether the request's answer is in it, or may be.
 func (c *Conn) buffer(r *request, resp *http.Response) (answers bool) {
-	body := resp.Body
-	t, err := c.buffers.readAll(body, -1, c.Limit, func(f form) bool {
-		if f != formJSON {
-			time.AfterFunc(failureTime, func() { body.Close() })
-		}
-		return true
-	})
-	body.Close()
+	t, err := c.readBody(resp, false, true)
 	resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(t.data)), int64(len(t.data))
 	var f failure
 	f.find(r.id, t.data)
