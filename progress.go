@@ -13,7 +13,7 @@ import (
 type Progress struct {
 	Done    float64 // how far it is, growing, in a unit of the server's choice
 	Total   float64 // what Done is at the end; 0 if the server does not say
-	Message string  // for a person; empty if the server gives none
+	Message string  // for a person, at most 8 KiB; empty if the server gives none
 }
 
 type progressKey struct{}

@@ -87,6 +87,9 @@ func (q *Question) ask(ctx context.Context, host Host) (answer []byte, err error
 // members that the call has more when it is sent again. The error says what was
 // wrong with a question or with an answer of the host.
 func (in *Input) Answer(ctx context.Context, host Host) (members []byte, err error) {
+	if len(in.Requests) > maxRequests {
+		return nil, fmt.Errorf("the tool asks %d questions at once, more than %d", len(in.Requests), maxRequests)
+	}
 	var answers [][]byte
 	for _, request := range in.Requests {
 		q, err := Parse(request.Params)

@@ -1,6 +1,7 @@
 package elicit
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -172,6 +173,31 @@ func TestRequired(t *testing.T) {
 		_, ok := Required([]byte(result))
 		assert.False(t, ok, result)
 	}
+}
+
+// A server cannot keep a person busy for ever with one result.
+func TestAnswerIsBounded(t *testing.T) {
+	asked := 0
+	host := func(context.Context, *Question) (json.RawMessage, error) {
+		asked++
+		return nil, ErrDeclined
+	}
+	for n, want := range map[int]string{maxRequests: "", maxRequests + 1: "the tool asks 33 questions at once, more than 32"} {
+		var requests []byte
+		for i := range n {
+			requests = raw.AppendMember(requests, fmt.Sprint(i), []byte(`{"method":"elicitation/create","params":{"message":"x"}}`))
+		}
+		in, ok := Required(fmt.Appendf(nil, `{"resultType":"input_required","inputRequests":{%s}}`, requests))
+		require.True(t, ok)
+		members, err := in.Answer(t.Context(), host)
+		if want != "" {
+			assert.EqualError(t, err, want)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Equal(t, n, strings.Count(string(members), `{"action":"decline"}`))
+	}
+	assert.Equal(t, maxRequests, asked)
 }
 
 func FuzzQuestion(f *testing.F) {

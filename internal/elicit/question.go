@@ -20,6 +20,8 @@ const (
 	maxMessage = 8 << 10   // bytes of a message
 	maxLabel   = 1 << 10   // bytes of a title or description
 	maxURL     = 8 << 10
+
+	maxRequests = 32 // questions of one input: a person answers each
 )
 
 // A Question is what a server wants to know: either a form with the fields of

@@ -22,6 +22,10 @@ type Update struct {
 	Message string
 }
 
+// maxMessage bounds the message of an update, in bytes, but for a clause that says
+// how long it was: an application shows it in one line, and may keep it.
+const maxMessage = 8 << 10
+
 // lastWord is how long a call that has ended waits for its reports.
 const lastWord = 20 * time.Millisecond
 
@@ -57,7 +61,8 @@ func read(params []byte) (u Update, ok bool) {
 			}
 		case "message":
 			message, _ := raw.String(value)
-			u.Message, _ = text.Prompt(message)
+			message, _ = text.Prompt(message)
+			u.Message = text.Start(message, maxMessage)
 		}
 	}
 	return u, ok || u.Message != ""

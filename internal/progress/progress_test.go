@@ -3,6 +3,7 @@ package progress
 import (
 	"context"
 	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,6 +53,9 @@ func TestRead(t *testing.T) {
 		assert.True(t, ok, params)
 		assert.Equal(t, want, got, params)
 	}
+	long, ok := read([]byte(`{"message":"` + strings.Repeat("x", 1<<20) + `"}`))
+	assert.True(t, ok)
+	assert.Less(t, len(long.Message), maxMessage+40)
 	for _, params := range []string{`{"progress":null}`, `{"progress":"half"}`, `{"progress":"1e999"}`, `{"progress":"NaN"}`, `{"total":1}`, `{}`, `[]`, ``} {
 		_, ok := read([]byte(params))
 		assert.False(t, ok, params)
