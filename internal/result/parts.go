@@ -87,28 +87,26 @@ func (c *contents) begin(p *part) (userOnly bool) {
 	return userOnly
 }
 
+// kinds are the types of parts as the specification writes them, and as names
+// that a server may write in another way.
+var kinds = [...][2]string{{"text", "text"}, {"image", "image"}, {"audio", "audio"}, {"resource", "resource"}, {"resource_link", "resourceLink"}}
+
 // standardKind is the type of a part as the specification writes it.
 func standardKind(kind string) string {
-	switch kind {
-	case "", "text", "image", "audio", "resource", "resource_link":
-		return kind
-	}
-	for _, known := range [...]string{"text", "image", "audio", "resource"} {
-		if strings.EqualFold(kind, known) {
-			return known
+	const longest = 20
+	for _, known := range kinds {
+		if kind == known[0] || len(kind) < longest && raw.Named([]byte(kind), known[1]) {
+			return known[0]
 		}
-	}
-	if len(kind) < 20 && raw.Named([]byte(kind), "resourceLink") {
-		return "resource_link"
 	}
 	return kind
 }
 
 // kind is the type of a part. The known ones need no memory of their own.
 func (c *contents) kind(value []byte) string {
-	for _, kind := range [...]string{"text", "image", "audio", "resource", "resource_link"} {
-		if len(value) == len(kind)+len(`""`) && string(value[1:len(value)-1]) == kind {
-			return kind
+	for _, known := range kinds {
+		if raw.IsString(value) && string(value[1:len(value)-1]) == known[0] {
+			return known[0]
 		}
 	}
 	return c.quietly(value)
@@ -236,30 +234,23 @@ func readPart(c *raw.Cursor) (p part) {
 	return p
 }
 
+// member sets a member. Servers write its name in any case, some with separators.
 func (p *part) member(name, value []byte) {
-	if p.set(string(name), value) {
-		return
-	}
-	for _, known := range [...]string{"type", "text", "data", "mimeType", "uri", "url", "name", "title", "description",
-		"size", "resource", "annotations", "blob", "source", "contents"} {
-		if raw.Named(name, known) {
-			p.set(known, value)
-			return
+	var room [16]byte // more than the longest name has
+	folded := room[:0]
+	for _, c := range name {
+		if c != '_' && c != '-' && len(folded) < len(room) {
+			folded = append(folded, c|0x20)
 		}
 	}
-	p.other = true
-}
-
-// set sets a member, and reports whether there is one of the name.
-func (p *part) set(name string, value []byte) bool {
-	switch name {
+	switch string(folded) {
 	case "type":
 		p.kind = value
 	case "text":
 		p.text = value
 	case "data":
 		p.data = value
-	case "mimeType", "media_type":
+	case "mimetype", "mediatype":
 		p.mimeType = value
 	case "uri":
 		p.uri = value
@@ -283,11 +274,11 @@ func (p *part) set(name string, value []byte) bool {
 		p.source, p.other = value, true
 	case "contents":
 		p.contents, p.other = value, true
-	case "_meta":
+	case "meta":
+		p.other = p.other || string(name) != "_meta" // which says nothing to a model
 	default:
-		return false
+		p.other = true
 	}
-	return true
 }
 
 // resources takes an embedded resource: a text or a file that came with the
