@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -186,13 +185,9 @@ func (c *contents) excerpt(value []byte) string {
 	if raw.IsString(value) {
 		return c.brief(value)
 	}
-	n := len(value)
-	if n > maxNote {
-		for n = maxNote; n > 0 && !utf8.RuneStart(value[n]); n-- {
-		}
-	}
-	s := c.clean(string(raw.Repair(value[:n])))
-	if n < len(value) {
+	start := text.Head(text.Bytes(value), maxNote)
+	s := c.clean(string(raw.Repair([]byte(start))))
+	if len(start) < len(value) {
 		s = fmt.Sprintf("%s… (%d bytes)", s, len(value))
 	}
 	return s

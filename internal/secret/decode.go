@@ -92,46 +92,30 @@ func quotedPrintable(dst []byte, s string) ([]byte, int) {
 	return dst, 0
 }
 
-// backslash decodes JSON, and languages like it. Each encoder of several
-// doubles the backslashes of the one before, so they are not counted.
+// backslash decodes JSON, and languages like it. Each encoder of several doubles
+// the backslashes of the one before, so they are not counted.
 func backslash(dst []byte, s string) ([]byte, int) {
 	rest := strings.TrimLeft(s, `\`)
 	n := len(s) - len(rest)
+	if char, multibyte, tail, err := strconv.UnquoteChar(s[n-1:], 0); err == nil && multibyte {
+		return utf8.AppendRune(dst, char), len(s) - len(tail)
+	} else if err == nil {
+		return append(dst, byte(char)), len(s) - len(tail)
+	}
 	if rest == "" {
 		return dst, n
 	}
-	switch c := rest[0]; {
-	case strings.IndexByte("ntrfv", c) >= 0:
-		return append(dst, ' '), n + 1
-	case c == 'a' || c == 'b':
-		return dst, n + 1
-	case c == 'x':
-		if v, ok := number(rest[1:], 2, 16); ok {
-			return append(dst, byte(v)), n + 3
+	if braced, ok := strings.CutPrefix(rest, "u{"); ok {
+		end := strings.IndexByte(braced[:min(len(braced), longestEscape)], '}')
+		if v, ok := number(braced, end, 16); ok {
+			return utf8.AppendRune(dst, rune(v)), len(s) - len(braced) + end + 1
 		}
-	case c == 'u' && strings.HasPrefix(rest[1:], "{"):
-		if end := strings.IndexByte(rest[:min(len(rest), longestEscape)], '}'); end > 0 {
-			if v, ok := number(rest[2:end], end-2, 16); ok {
-				return utf8.AppendRune(dst, rune(v)), n + end + 1
-			}
-		}
-	case c == 'u':
-		if v, ok := number(rest[1:], 4, 16); ok {
-			char, n := rune(v), n+5
-			// The other half of a character beyond the first 65,536.
-			low := strings.TrimLeft(s[n:], `\`)
-			if v, ok := number(strings.TrimPrefix(low, "u"), 4, 16); ok && utf16.IsSurrogate(char) && low[0] == 'u' {
-				char, n = utf16.DecodeRune(char, rune(v)), len(s)-len(low)+5
-			}
-			return utf8.AppendRune(dst, char), n
-		}
-	case c == 'U':
-		if v, ok := number(rest[1:], 8, 16); ok {
-			return utf8.AppendRune(dst, rune(v)), n + 9
-		}
-	case c >= '0' && c <= '3':
-		if v, ok := number(rest, 3, 8); ok {
-			return append(dst, byte(v)), n + 3
+	}
+	// One of the two halves of a character beyond the first 65,536.
+	if high, ok := number(rest[1:], 4, 16); ok && rest[0] == 'u' {
+		second := strings.TrimLeft(rest[5:], `\`)
+		if low, ok := number(strings.TrimPrefix(second, "u"), 4, 16); ok && second[0] == 'u' {
+			return utf8.AppendRune(dst, utf16.DecodeRune(rune(high), rune(low))), len(s) - len(second) + 5
 		}
 	}
 	return append(dst, rest[0]), n + 1
@@ -190,7 +174,7 @@ func entity(dst []byte, s string) ([]byte, int) {
 
 // number reads n digits.
 func number(s string, n, base int) (uint64, bool) {
-	if len(s) < n {
+	if n < 0 || len(s) < n {
 		return 0, false
 	}
 	v, err := strconv.ParseUint(s[:n], base, 32)

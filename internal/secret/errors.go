@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -16,7 +17,11 @@ import (
 // and trees had nothing to take out, and no others.
 func (q *Quoter) Error(err error, limit int) error {
 	text := limited(err.Error(), limit)
-	for e := range urlErrors(err) {
+	for _, e := range nodes(err) {
+		e, ok := e.(*url.Error)
+		if !ok {
+			continue
+		}
 		bare := Masked
 		if u, err := url.Parse(e.URL); err == nil {
 			bare = BareURL(u)
@@ -56,7 +61,7 @@ func Original(err error) error {
 // is below that.
 func (q *Quoter) harmless(causes []error, err error, limit int) []error {
 	fit := true
-	for e := range nodes(err) {
+	for _, e := range nodes(err) {
 		_, address := e.(*url.Error)
 		text := limited(e.Error(), limit)
 		fit = fit && !address && q.Text([]byte(text), limit) == text // a line end does no harm
@@ -74,29 +79,13 @@ func (q *Quoter) harmless(causes []error, err error, limit int) []error {
 // nothing else is done with more.
 func limited(s string, limit int) string { return s[:min(len(s), window(limit)+1)] }
 
-// urlErrors yields the errors with a URL in the tree of err, the outer ones
-// first.
-func urlErrors(err error) func(yield func(*url.Error) bool) {
-	return func(yield func(*url.Error) bool) {
-		for e := range nodes(err) {
-			if e, ok := e.(*url.Error); ok && !yield(e) {
-				return
-			}
-		}
+// nodes returns the errors in the tree of err, the outer ones first.
+func nodes(err error) (all []error) {
+	for left := []error{err}; len(left) > 0; {
+		all = append(all, left[0])
+		left = append(below(left[0]), left[1:]...)
 	}
-}
-
-// nodes yields the errors in the tree of err.
-func nodes(err error) func(yield func(error) bool) {
-	return func(yield func(error) bool) {
-		for left := []error{err}; len(left) > 0; {
-			e := left[0]
-			if left = left[1:]; !yield(e) {
-				return
-			}
-			left = append(below(e), left...)
-		}
-	}
+	return all
 }
 
 // below returns the errors that err wraps.
@@ -105,15 +94,9 @@ func below(err error) (wrapped []error) {
 	case interface{ Unwrap() error }:
 		wrapped = []error{e.Unwrap()}
 	case interface{ Unwrap() []error }:
-		wrapped = e.Unwrap()
+		wrapped = slices.Clone(e.Unwrap())
 	}
-	var kept []error
-	for _, e := range wrapped {
-		if e != nil {
-			kept = append(kept, e)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(wrapped, func(e error) bool { return e == nil })
 }
 
 // BareURL returns the URL without user, query and fragment.

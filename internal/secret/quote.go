@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"unicode"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -74,7 +73,7 @@ func (q *Quoter) QuoteBytes(b []byte, limit int) string {
 func (q *Quoter) Text(b []byte, limit int) string {
 	cut := len(b) > window(limit)
 	s := q.mask(clean(view(b[:min(len(b), window(limit))]), true), false, cut)
-	return strings.Clone(head(s, limit))
+	return strings.Clone(text.Head(s, limit))
 }
 
 // End returns the end of a text whose line ends and tabs stay, limit bytes at
@@ -102,22 +101,11 @@ func (q *Quoter) End(b []byte, cut bool, limit int) string {
 // start masks a clean text and cuts it.
 func (q *Quoter) start(s string, cut bool, limit int) string {
 	s = strings.TrimSpace(q.mask(s, false, cut))
-	if h := head(s, limit); cut || len(h) < len(s) {
+	if h := text.Head(s, limit); cut || len(h) < len(s) {
 		return h + "…"
 	}
 	// A copy: what is short may lie in a buffer that is about to be reused.
 	return strings.Clone(s)
-}
-
-// head returns the start of s, limit bytes at most.
-func head(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }
 
 func (q *Quoter) mask(s string, headless, endless bool) string {

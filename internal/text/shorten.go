@@ -29,7 +29,7 @@ func Middle(s string, limit int) string {
 	}
 	note := func(n int) string { return fmt.Sprintf("\n[%d bytes left out]\n", n) }
 	room := limit - len(note(len(s)))
-	head, tail := start(s, room-room/4), end(s, room/4)
+	head, tail := Head(s, room-room/4), end(s, room/4)
 	return head + note(len(s)-len(head)-len(tail)) + tail
 }
 
@@ -45,13 +45,13 @@ func Start(s string, limit int) string {
 // StartOf is Start for a text of which s is the start, longer than limit, and
 // size the length.
 func StartOf(s string, limit, size int) string {
-	return fmt.Sprintf("%s… (%d bytes)", start(s, min(limit, len(s))), size)
+	return fmt.Sprintf("%s… (%d bytes)", Head(s, limit), size)
 }
 
-// start returns at most n bytes of the start of s. Half a flag would be hidden
-// text, so none is cut.
-func start(s string, n int) string {
-	if n == len(s) {
+// Head returns the start of s, n bytes at most, cut between characters. Half a flag
+// would be hidden text, so none is cut.
+func Head(s string, n int) string {
+	if n >= len(s) {
 		return s
 	}
 	for n > 0 && !utf8.RuneStart(s[n]) {
