@@ -180,20 +180,16 @@ func (f *finder) search(p pattern, r reading) {
 		}
 		from += i
 		begin, end := from, from+len(p.text)
-		if p.left != "" {
-			if begin--; begin < 0 || !strings.HasSuffix(f.at(r, begin), p.left) {
-				continue
-			}
-		}
-		if p.right != "" {
-			if end++; end > len(r.text) || f.at(r, end-1)[0] != p.right[0] {
-				continue
-			}
-		}
 		if p.wide {
 			begin, end = widened(r, begin, end)
 		}
 		at := span{r.spans[begin].from, r.spans[end-1].to}
+		before, behind := f.whole[:at.from], f.whole[at.to:]
+		if !strings.HasSuffix(before, p.left) || p.right != "" && !strings.HasPrefix(behind, p.right[:1]) {
+			continue
+		}
+		at.from -= int32(len(p.left))
+		at.to += int32(min(len(p.right), len(behind)))
 		if last := len(f.found) - 1; last >= first && f.found[last].to >= at.from {
 			f.found[last].to = at.to
 		} else {
@@ -201,9 +197,6 @@ func (f *finder) search(p pattern, r reading) {
 		}
 	}
 }
-
-// at returns what a byte was decoded from.
-func (f *finder) at(r reading, i int) string { return f.whole[r.spans[i].from:r.spans[i].to] }
 
 // widened takes the characters at the ends that a base64 text shares with its
 // neighbours, and the padding.
