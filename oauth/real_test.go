@@ -114,26 +114,7 @@ func startProvider(t *testing.T, dpop bool) *provider {
 		},
 		ModifyResponse: clicks,
 	}
-	p.proxy = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p.mu.Lock()
-		before, after := p.before, p.after
-		p.mu.Unlock()
-		if before != nil {
-			before(r)
-		}
-		if after == nil {
-			forward.ServeHTTP(w, r)
-			return
-		}
-		recorder := httptest.NewRecorder()
-		forward.ServeHTTP(recorder, r)
-		after(r)
-		for name, values := range recorder.Header() {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(recorder.Code)
-		w.Write(recorder.Body.Bytes())
-	}))
+	p.proxy = httptest.NewServer(p.between(forward))
 	t.Cleanup(p.proxy.Close)
 	p.rs = httptest.NewServer(p.resource())
 	t.Cleanup(p.rs.Close)
@@ -141,25 +122,7 @@ func startProvider(t *testing.T, dpop bool) *provider {
 	var err error
 	p.key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	require.NoError(t, err)
-	service := func(id, method string, more map[string]any) map[string]any {
-		m := map[string]any{
-			"client_id": id, "token_endpoint_auth_method": method, "grant_types": []string{"client_credentials", "authorization_code", "refresh_token"},
-			"redirect_uris": []string{"http://127.0.0.1/callback"}, "response_types": []string{"code"}, "application_type": "native",
-			"scope": "openid offline_access read",
-		}
-		for name, value := range more {
-			m[name] = value
-		}
-		return m
-	}
-	clients, err := json.Marshal([]any{
-		service("basic", "client_secret_basic", map[string]any{"client_secret": clientSecret}),
-		service("post", "client_secret_post", map[string]any{"client_secret": clientSecret}),
-		service("key", "private_key_jwt", map[string]any{
-			"token_endpoint_auth_signing_alg": "ES256",
-			"jwks":                            jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "key-1"}}},
-		}),
-	})
+	clients, err := json.Marshal(p.clients())
 	require.NoError(t, err)
 	command := exec.Command(node, filepath.Join("testdata", "provider.mjs"))
 	command.Env = []string{"MODULES=" + modules, "ISSUER=" + p.proxy.URL, "PORT=" + port, "RESOURCE=" + p.url(), "CLIENTS=" + string(clients), "NO_COLOR=1"}
@@ -184,6 +147,53 @@ func startProvider(t *testing.T, dpop bool) *provider {
 	require.NoError(t, ready.Err())
 	p.readKeys(t)
 	return p
+}
+
+// between forwards requests, and tells of them before and after.
+func (p *provider) between(forward http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p.mu.Lock()
+		before, after := p.before, p.after
+		p.mu.Unlock()
+		if before != nil {
+			before(r)
+		}
+		if after == nil {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		recorder := httptest.NewRecorder()
+		forward.ServeHTTP(recorder, r)
+		after(r)
+		for name, values := range recorder.Header() {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(recorder.Code)
+		w.Write(recorder.Body.Bytes())
+	}
+}
+
+// clients are those that the provider knows beforehand.
+func (p *provider) clients() []any {
+	service := func(id, method string, more map[string]any) map[string]any {
+		m := map[string]any{
+			"client_id": id, "token_endpoint_auth_method": method, "grant_types": []string{"client_credentials", "authorization_code", "refresh_token"},
+			"redirect_uris": []string{"http://127.0.0.1/callback"}, "response_types": []string{"code"}, "application_type": "native",
+			"scope": "openid offline_access read",
+		}
+		for name, value := range more {
+			m[name] = value
+		}
+		return m
+	}
+	return []any{
+		service("basic", "client_secret_basic", map[string]any{"client_secret": clientSecret}),
+		service("post", "client_secret_post", map[string]any{"client_secret": clientSecret}),
+		service("key", "private_key_jwt", map[string]any{
+			"token_endpoint_auth_signing_alg": "ES256",
+			"jwks":                            jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: p.key.Public(), KeyID: "key-1"}}},
+		}),
+	}
 }
 
 // cacheDir is where .ci/servers installs what is real.

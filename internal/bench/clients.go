@@ -28,97 +28,116 @@ type client interface {
 // arguments are those of a usual small call.
 var arguments = json.RawMessage(`{"path":"/some/where","limit":10}`)
 
-// dialer returns what connects a client to a server whose list has that many
-// tools. Each connection includes the first listing. On stdio every connection
-// starts a server; over HTTP there is one for all, which stop ends.
-func dialer(name, transport string) (dial func(ctx context.Context, tools int) (client, error), stop func(), err error) {
+// A dialer connects a client to a server whose list has that many tools, and
+// gets the first listing.
+type dialer func(ctx context.Context, tools int) (client, error)
+
+// A place is where the servers are: programs, or one that has been started, by
+// its URL.
+type place struct{ program, url string }
+
+// args and env are what a program is started with.
+var args = []string{"-server", "stdio"}
+
+func env(tools int) []string { return []string{fmt.Sprintf("BENCH_TOOLS=%d", tools)} }
+
+func (p place) address(tools int) string { return fmt.Sprintf("%s/%d", p.url, tools) }
+
+// dialerOf returns the dialer of a client. On stdio every connection starts a
+// server; over HTTP there is one for all, which stop ends.
+func dialerOf(name, transport string) (dial dialer, stop func(), err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, nil, err
 	}
-	stop = func() {}
-	url := ""
+	p, stop := place{program: self}, func() {}
 	if transport == "http" {
-		server := exec.Command(self, "-server", "http")
-		server.Stderr = os.Stderr
-		input, err := server.StdinPipe()
-		if err != nil {
+		if p.url, stop, err = startHTTP(self); err != nil {
 			return nil, nil, err
 		}
-		output, err := server.StdoutPipe()
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := server.Start(); err != nil {
-			return nil, nil, err
-		}
-		stop = func() {
-			input.Close()
-			server.Wait()
-		}
-		line, err := bufio.NewReader(output).ReadString('\n')
-		if err != nil {
-			return nil, nil, err
-		}
-		url = strings.TrimSpace(line)
 	}
-	env := func(tools int) []string { return []string{fmt.Sprintf("BENCH_TOOLS=%d", tools)} }
-	address := func(tools int) string { return fmt.Sprintf("%s/%d", url, tools) }
-	args := []string{"-server", "stdio"}
-	switch name {
-	case "ours":
-		dial = func(ctx context.Context, tools int) (client, error) {
-			server := mcp.Server{Name: "bench", Command: self, Args: args, Env: env(tools)}
-			if url != "" {
-				server = mcp.Server{Name: "bench", URL: address(tools)}
-			}
-			c, err := mcp.Connect(ctx, server)
-			if err != nil {
-				return nil, err
-			}
-			return &ours{c, c.Tools()[0]}, nil
-		}
-	case "sdk":
-		dial = func(ctx context.Context, tools int) (client, error) {
-			command := exec.Command(self, args...)
-			command.Env = env(tools)
-			var transport sdk.Transport = &sdk.CommandTransport{Command: command}
-			if url != "" {
-				transport = &sdk.StreamableClientTransport{Endpoint: address(tools)}
-			}
-			session, err := sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, transport, nil)
-			if err != nil {
-				return nil, err
-			}
-			c := &plain{session}
-			return c, c.List(ctx)
-		}
-	case "mcpgo":
-		dial = func(ctx context.Context, tools int) (client, error) {
-			var c *mcpgo.Client
-			var err error
-			if url != "" {
-				if c, err = mcpgo.NewStreamableHttpClient(address(tools)); err == nil {
-					err = c.Start(context.Background())
-				}
-			} else {
-				c, err = mcpgo.NewStdioMCPClient(self, env(tools), args...)
-			}
-			if err != nil {
-				return nil, err
-			}
-			var request mcpgotypes.InitializeRequest
-			request.Params.ClientInfo = mcpgotypes.Implementation{Name: "bench", Version: "1"}
-			if _, err := c.Initialize(ctx, request); err != nil {
-				return nil, err
-			}
-			client := &other{c}
-			return client, client.List(ctx)
-		}
-	default:
+	dial, ok := map[string]dialer{"ours": p.dialOurs, "sdk": p.dialSDK, "mcpgo": p.dialMCPGo}[name]
+	if !ok {
+		stop()
 		return nil, nil, fmt.Errorf("there is no client %q", name)
 	}
 	return dial, stop, nil
+}
+
+// startHTTP starts a server for HTTP, and returns its URL.
+func startHTTP(program string) (url string, stop func(), err error) {
+	server := exec.Command(program, "-server", "http")
+	server.Stderr = os.Stderr
+	input, err := server.StdinPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	output, err := server.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := server.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() {
+		input.Close() // which ends it
+		server.Wait()
+	}
+	line, err := bufio.NewReader(output).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, err
+	}
+	return strings.TrimSpace(line), stop, nil
+}
+
+func (p place) dialOurs(ctx context.Context, tools int) (client, error) {
+	server := mcp.Server{Name: "bench", Command: p.program, Args: args, Env: env(tools)}
+	if p.url != "" {
+		server = mcp.Server{Name: "bench", URL: p.address(tools)}
+	}
+	c, err := mcp.Connect(ctx, server)
+	if err != nil {
+		return nil, err
+	}
+	return &ours{c, c.Tools()[0]}, nil
+}
+
+func (p place) dialSDK(ctx context.Context, tools int) (client, error) {
+	command := exec.Command(p.program, args...)
+	command.Env = env(tools)
+	var transport sdk.Transport = &sdk.CommandTransport{Command: command}
+	if p.url != "" {
+		transport = &sdk.StreamableClientTransport{Endpoint: p.address(tools)}
+	}
+	session, err := sdk.NewClient(&sdk.Implementation{Name: "bench", Version: "1"}, nil).Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, err
+	}
+	c := &plain{session}
+	return c, c.List(ctx)
+}
+
+func (p place) dialMCPGo(ctx context.Context, tools int) (client, error) {
+	var c *mcpgo.Client
+	var err error
+	if p.url != "" {
+		if c, err = mcpgo.NewStreamableHttpClient(p.address(tools)); err == nil {
+			err = c.Start(context.Background())
+		}
+	} else {
+		c, err = mcpgo.NewStdioMCPClient(p.program, env(tools), args...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	var request mcpgotypes.InitializeRequest
+	request.Params.ClientInfo = mcpgotypes.Implementation{Name: "bench", Version: "1"}
+	if _, err := c.Initialize(ctx, request); err != nil {
+		return nil, err
+	}
+	client := &other{c}
+	return client, client.List(ctx)
 }
 
 type ours struct {

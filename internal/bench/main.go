@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -125,7 +126,7 @@ func round(d time.Duration) time.Duration {
 
 // measure runs one case with one client.
 func measure(name, transport, what string, quick bool) (result, error) {
-	dial, stop, err := dialer(name, transport)
+	dial, stop, err := dialerOf(name, transport)
 	if err != nil {
 		return result{}, err
 	}
@@ -141,64 +142,78 @@ func measure(name, transport, what string, quick bool) (result, error) {
 
 	switch what {
 	case "connect", "close":
-		var total result
-		for range rounds {
-			var c client
-			opened, err := timed(1, func() (err error) { c, err = dial(ctx, 10); return err })
-			if err != nil {
-				return result{}, err
-			}
-			closed, err := timed(1, func() error { return c.Close() })
-			if err != nil {
-				return result{}, err
-			}
-			one := opened
-			if what == "close" {
-				one = closed
-			}
-			total.Wall += one.Wall / time.Duration(rounds)
-			total.CPU += one.CPU / time.Duration(rounds)
-		}
-		return total, nil
+		return ends(ctx, dial, what == "close", rounds)
 	case "20 servers at once":
-		return timed(rounds, func() error {
-			var wg sync.WaitGroup
-			errs := make(chan error, 20)
-			for range 20 {
-				wg.Go(func() {
-					c, err := dial(ctx, 10)
-					if err == nil {
-						err = c.Close()
-					}
-					errs <- err
-				})
-			}
-			wg.Wait()
-			for range 20 {
-				if err := <-errs; err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return timed(rounds, func() error { return crowd(ctx, dial, 20) })
 	case "idle":
-		first, err := dial(ctx, 10)
+		return idle(ctx, dial, rounds)
+	}
+	return operations(ctx, dial, what, rounds)
+}
+
+// ends measures the start of connections, or their close.
+func ends(ctx context.Context, dial dialer, closing bool, rounds int) (total result, err error) {
+	for range rounds {
+		var c client
+		opened, err := timed(1, func() (err error) { c, err = dial(ctx, 10); return err })
 		if err != nil {
 			return result{}, err
 		}
-		defer first.Close()
-		heap, goroutines := settled()
-		for range rounds {
-			c, err := dial(ctx, 10)
-			if err != nil {
-				return result{}, err
-			}
-			defer c.Close()
+		closed, err := timed(1, func() error { return c.Close() })
+		if err != nil {
+			return result{}, err
 		}
-		moreHeap, moreGoroutines := settled()
-		return result{Bytes: (moreHeap - heap) / float64(rounds), Allocs: float64(moreGoroutines-goroutines) / float64(rounds)}, nil
+		one := opened
+		if closing {
+			one = closed
+		}
+		total.Wall += one.Wall / time.Duration(rounds)
+		total.CPU += one.CPU / time.Duration(rounds)
 	}
+	return total, nil
+}
 
+// crowd opens and closes n connections at once.
+func crowd(ctx context.Context, dial dialer, n int) (err error) {
+	var wg sync.WaitGroup
+	errs := make(chan error, n)
+	for range n {
+		wg.Go(func() {
+			c, err := dial(ctx, 10)
+			if err == nil {
+				err = c.Close()
+			}
+			errs <- err
+		})
+	}
+	wg.Wait()
+	for range n {
+		err = cmp.Or(err, <-errs)
+	}
+	return err
+}
+
+// idle measures what a connection that does nothing holds.
+func idle(ctx context.Context, dial dialer, rounds int) (result, error) {
+	first, err := dial(ctx, 10)
+	if err != nil {
+		return result{}, err
+	}
+	defer first.Close()
+	heap, goroutines := settled()
+	for range rounds {
+		c, err := dial(ctx, 10)
+		if err != nil {
+			return result{}, err
+		}
+		defer c.Close()
+	}
+	moreHeap, moreGoroutines := settled()
+	return result{Bytes: (moreHeap - heap) / float64(rounds), Allocs: float64(moreGoroutines-goroutines) / float64(rounds)}, nil
+}
+
+// operations measures calls or listings on one connection.
+func operations(ctx context.Context, dial dialer, what string, rounds int) (result, error) {
 	tools := 10
 	if what == "list of 1,000" || what == "unchanged refresh" {
 		tools = 1000
