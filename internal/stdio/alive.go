@@ -67,9 +67,7 @@ func (c *Conn) isSilent() bool {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-c.stopping:
-		return false
-	case <-c.ended:
+	case <-c.over:
 		return false
 	}
 	if !c.doubtful() {

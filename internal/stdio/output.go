@@ -295,7 +295,6 @@ func (c *Conn) reply(reply []byte) {
 func (c *Conn) answer(reply []byte) {
 	select {
 	case c.replies <- append(reply, '\n'):
-	case <-c.stopping:
-	case <-c.ended:
+	case <-c.over:
 	}
 }

@@ -80,7 +80,7 @@ type Config struct {
 	StopTimeout time.Duration  // how long the server may take to leave after its stdin was closed
 	Limit       int            // bytes of the longest message
 	Quoter      *secret.Quoter // of output
-	OnEnd       func(error)    // called once if the server ends by itself, before Ended is closed
+	OnEnd       func(error)    // called once if the server ends by itself, before the calls in flight end
 	Pending     *rpc.Pending
 }
 
@@ -102,12 +102,13 @@ type Conn struct {
 	unread tail         // the start of a line whose end has not come
 	relay  *relay       // nil without StderrCopy
 
+	over       <-chan struct{} // closed when the server has ended by itself, or is about to be stopped
+	end        context.CancelFunc
+	finished   sync.Once
 	stopping   chan struct{} // closed when Stop or Abort begins
 	stop       sync.Once
-	aborting   chan struct{} // closed when Abort begins
-	abort      sync.Once
-	ended      chan struct{} // closed when the server has ended by itself
-	end        sync.Once
+	aborting   <-chan struct{} // closed when Abort begins
+	abort      context.CancelFunc
 	exited     chan struct{} // closed when the process is gone; exit is set
 	exit       error
 	readDone   chan struct{}
@@ -132,13 +133,17 @@ type now struct {
 
 // New starts the goroutines of a connection.
 func New(config Config) *Conn {
+	over, end := context.WithCancel(context.Background())
+	aborting, abort := context.WithCancel(context.Background())
 	c := &Conn{
 		Config:     config,
+		over:       over.Done(),
+		end:        end,
+		aborting:   aborting.Done(),
+		abort:      abort,
 		queue:      make(chan outgoing, queued),
 		replies:    make(chan []byte, queued),
 		stopping:   make(chan struct{}),
-		aborting:   make(chan struct{}),
-		ended:      make(chan struct{}),
 		exited:     make(chan struct{}),
 		readDone:   make(chan struct{}),
 		writeDone:  make(chan struct{}),
@@ -181,9 +186,7 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 	case <-call.Done():
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-c.stopping:
-		return errStopped
-	case <-c.ended:
+	case <-c.over:
 		// The last words of a server may be the answer: everything it wrote
 		// has been read by now.
 		if _, _, ok := call.Outcome(); !ok {
@@ -209,9 +212,7 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 // its input holds up the writer but no caller.
 func (c *Conn) send(ctx context.Context, o outgoing) error {
 	select {
-	case <-c.stopping:
-		return errStopped
-	case <-c.ended:
+	case <-c.over:
 		return errStopped
 	default:
 	}
@@ -225,10 +226,9 @@ func (c *Conn) send(ctx context.Context, o outgoing) error {
 	case <-ctx.Done():
 		c.unsent.Add(-1)
 		return ctx.Err()
-	case <-c.stopping:
-	case <-c.ended:
+	case <-c.over:
+		return errStopped
 	}
-	return errStopped
 }
 
 // writeNow writes a small message where that takes no wait, and overtakes no
@@ -323,19 +323,11 @@ func appendLine(batch []byte, o outgoing) []byte {
 func (c *Conn) read() {
 	defer close(c.readDone)
 	c.receive()
-	select {
-	case <-c.exited:
-	case <-c.stopping:
-	case <-time.After(exitTime):
-	}
+	waitUnless(c.stopping, c.exited, exitTime, 0)
 	c.finish("it closed its output")
-	select {
-	case <-c.exited:
-	default:
-		// Nothing can be heard of it any more. Its output stays open on our
-		// side until it is gone, but nothing more is read.
-		c.halt()
-	}
+	// Nothing can be heard of it any more. Its output stays open on our side
+	// until it is gone, but nothing more is read.
+	c.halt()
 }
 
 func (c *Conn) drainStderr() {
@@ -379,7 +371,7 @@ func (c *Conn) wait() {
 // finish records that the connection has ended by itself, unless it was
 // stopped before.
 func (c *Conn) finish(what string) {
-	c.end.Do(func() {
+	c.finished.Do(func() {
 		select {
 		case <-c.stopping:
 			return
@@ -387,15 +379,12 @@ func (c *Conn) finish(what string) {
 		}
 		select {
 		case <-c.exited:
-			select { // its last words belong to the error
-			case <-c.stderrDone:
-			case <-time.After(drainTime):
-			}
+			waitFor(c.stderrDone, drainTime) // its last words belong to the error
 			what = exitText(c.exit)
 		default:
 		}
 		c.OnEnd(errors.New(what + c.Quote()))
-		close(c.ended)
+		c.end()
 	})
 }
 
@@ -458,7 +447,7 @@ func (c *Conn) Stop() {
 // once and killed soon after. If the connection is about to be stopped, Abort
 // hurries that.
 func (c *Conn) Abort() {
-	c.abort.Do(func() { close(c.aborting) })
+	c.abort()
 	c.Stop()
 }
 
@@ -476,6 +465,7 @@ func (c *Conn) halt() {
 			c.Process.BeforeStop()
 		}
 		close(c.stopping)
+		c.end()
 		// The writer closes stdin; one that is stuck in a full pipe is freed
 		// here, since the server does not read anyway.
 		if !waitUnless(c.aborting, c.writeDone, min(c.StopTimeout, 100*time.Millisecond), 0) {
