@@ -268,15 +268,14 @@ func (c *Conn) tooLong(head, tail []byte, size int) {
 	}
 }
 
-var lineFeed = []byte{'\n'}
-
 // skip counts a piece that is not a message, and keeps it for quotes.
 func (c *Conn) skip(piece []byte) {
 	c.skipped.Add(piece, c.Quoter)
 	if heard := c.heard.Load(); c.saidAt.Swap(heard) != heard && c.called.Load() {
 		c.said.reset()
 	}
-	c.said.write(piece, lineFeed)
+	c.said.Write(piece)
+	c.said.Write([]byte{'\n'})
 }
 
 // reply queues the answer to a request of the server. A server that asks

@@ -26,13 +26,10 @@ type tail struct {
 	cut bool // there was more before
 }
 
-func (t *tail) Write(p []byte) (int, error) { return t.write(p, nil) }
-
-// write writes p and what ends it.
-func (t *tail) write(p, end []byte) (int, error) {
+func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.buf = append(append(t.buf, p[max(0, len(p)-2*tailSize):]...), end...)
+	t.buf = append(t.buf, p[max(0, len(p)-2*tailSize):]...)
 	// Not with each of many small writes.
 	if t.cut = t.cut || len(p) > 2*tailSize; len(t.buf) > 4*tailSize {
 		t.buf, t.cut = slices.Delete(t.buf, 0, len(t.buf)-2*tailSize), true

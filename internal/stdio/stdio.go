@@ -251,47 +251,47 @@ func (c *Conn) writeNow(o outgoing) bool {
 	return c.now.done
 }
 
+// write writes what waits for it, until the connection is stopped or the server
+// has closed its input.
 func (c *Conn) write() {
 	defer close(c.writeDone)
 	defer c.Stdin.Close()
 	const batchSize = 64 << 10
 	for {
 		var batch []byte
-		taken := int64(0)
-		select {
-		case o := <-c.queue:
-			taken++
-			batch = appendLine(batch, o)
-		case reply := <-c.replies:
-			batch = reply
-		case <-c.stopping:
-			// Servers that look for it stop working on what nobody waits for.
-			for _, id := range c.Pending.Waiting() {
-				batch = append(append(batch, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed"))...), '\n')
-			}
-			c.now.Lock() // for good
-			c.Stdin.Write(batch)
-			return
-		}
-		// Many small messages make one system call: whoever is about to send
-		// another gets to do so.
-		runtime.Gosched()
-	gather:
-		for len(batch) < batchSize {
+		taken, stopped := int64(0), false
+		// Many small messages make one system call. Nobody else takes them, so
+		// what waits in a channel is there for the select.
+		for first := true; first || len(batch) < batchSize && len(c.queue)+len(c.replies) > 0; first = false {
 			select {
 			case o := <-c.queue:
 				taken++
 				batch = appendLine(batch, o)
 			case reply := <-c.replies:
-				batch = append(batch, reply...)
-			default:
-				break gather
+				batch = appendLine(batch, outgoing{line: reply})
+			case <-c.stopping:
+				stopped = true
+			}
+			if stopped {
+				break
+			}
+			if first {
+				runtime.Gosched() // whoever is about to send another gets to do so
+			}
+		}
+		if stopped {
+			// Servers that look for it stop working on what nobody waits for.
+			for _, id := range c.Pending.Waiting() {
+				batch = append(append(batch, rpc.Encode(0, rpc.MethodCancelled, rpc.Cancelled(id, "the connection is closed"))...), '\n')
 			}
 		}
 		c.now.Lock()
 		var err error
 		if len(batch) > 0 {
 			_, err = c.Stdin.Write(batch)
+		}
+		if stopped {
+			return // with the lock: nobody writes any more
 		}
 		c.unsent.Add(-taken)
 		c.now.Unlock()
@@ -310,9 +310,11 @@ func (c *Conn) write() {
 	}
 }
 
+// appendLine adds a message to a batch, unless it is a call that was given up.
+// One alone is not copied.
 func appendLine(batch []byte, o outgoing) []byte {
 	if o.call != nil && !o.call.Begin() {
-		return batch // given up before it began
+		return batch
 	}
 	if batch == nil {
 		return o.line
