@@ -1,5 +1,5 @@
-// Package elicit reads the questions that servers have for their user, and
-// checks the answers against what was asked for.
+// Package elicit reads the questions that servers have for their user, asks them,
+// and checks the answers against what was asked for.
 package elicit
 
 import (
@@ -9,13 +9,11 @@ import (
 	"net/url"
 
 	"github.com/seed94b59a13/mcp/internal/raw"
+	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
 const (
-	// Method is that of the request.
-	Method = "elicitation/create"
-
 	maxParams  = 256 << 10 // bytes of a question
 	maxMessage = 8 << 10   // bytes of a message
 	maxLabel   = 1 << 10   // bytes of a title or description
@@ -144,7 +142,7 @@ func Required(result []byte) (input Input, ok bool) {
 		return Input{}, false
 	}
 	for name, request := range raw.Members(requests) {
-		if method, _ := raw.String(raw.Member(request, "method")); method != Method {
+		if method, _ := raw.String(raw.Member(request, "method")); method != rpc.MethodElicit {
 			return Input{}, false
 		}
 		input.Requests = append(input.Requests, Request{string(name), bytes.Clone(raw.Member(request, "params"))})

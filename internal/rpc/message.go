@@ -320,6 +320,7 @@ const (
 	MethodListTools  = "tools/list"
 	MethodCallTool   = "tools/call"
 	MethodPing       = "ping"
+	MethodElicit     = "elicitation/create"
 	// MethodCancelled is that of the notification that a call is given up.
 	MethodCancelled = "notifications/cancelled"
 )

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed94b59a13/mcp/internal/elicit"
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
@@ -41,7 +40,7 @@ func (b *Pending) Asks(m Message, call *Call, reply func([]byte)) bool {
 		b.withdraw(string(raw.Member(m.Params, "requestId")), nil)
 		return true
 	}
-	if m.Method != elicit.Method || m.ID == nil || len(m.ID) > maxIDLength {
+	if m.Method != MethodElicit || m.ID == nil || len(m.ID) > maxIDLength {
 		return false
 	}
 	if call == nil {
