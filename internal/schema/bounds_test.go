@@ -267,3 +267,23 @@ func TestBudgetIsShared(t *testing.T) {
 		assert.NotEqual(t, giveUp, string(out), "others have their own share")
 	}
 }
+
+// What is read of a schema that is longer than any may be takes no more than one
+// of the bound would, and ends with its context.
+func TestReadIsBounded(t *testing.T) {
+	schema := []byte(`{"enum":[` + strings.Repeat("1,", 8<<20) + `1]}`)
+	ctx, cancel := context.WithCancel(t.Context())
+	for _, end := range []func(){func() {}, cancel} {
+		end()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, _, _, n := Normalizer{Budget: NewBudget(ctx)}.Read(schema)
+		runtime.ReadMemStats(&after)
+		assert.Zero(t, n)
+		most := 3 * (bytesPerByte*maxSchema + freeBytes)
+		if ctx.Err() != nil {
+			most = 1 << 20
+		}
+		assert.LessOrEqual(t, int(after.TotalAlloc-before.TotalAlloc), most)
+	}
+}

@@ -68,7 +68,7 @@ func (b *Budget) Err() error {
 type meter struct {
 	ctx    context.Context
 	budget *Budget
-	look   int // steps until the next look at the context
+	next   int // steps until the next look at the context
 	steps  int // left after these
 	own    int // of them, those that cost the listing nothing
 	bytes  int // left
@@ -120,24 +120,29 @@ func (m *meter) run(work func()) (reason error) {
 
 // step counts n steps, of some nanoseconds each.
 func (m *meter) step(n int) {
-	if m.look -= n; m.look < 0 {
+	if m.next -= n; m.next < 0 {
 		m.refill()
+	}
+}
+
+// look stops the work where the context has ended.
+func (m *meter) look() {
+	if err := m.ctx.Err(); err != nil {
+		m.stop(err)
 	}
 }
 
 // refill looks at the context and takes steps for a while.
 func (m *meter) refill() {
-	if err := m.ctx.Err(); err != nil {
-		panic(stopped{err})
-	}
-	n := stepsPerLook - m.look
-	m.look = stepsPerLook
+	m.look()
+	n := stepsPerLook - m.next
+	m.next = stepsPerLook
 	if m.steps -= n; m.steps < 0 {
-		panic(stopped{errSteps})
+		m.stop(errSteps)
 	}
 	if m.own -= n; m.own < 0 && m.budget != nil {
 		if m.budget.steps += m.own; m.budget.steps < 0 {
-			panic(stopped{errListing})
+			m.stop(errListing)
 		}
 		m.own = 0
 	}
@@ -146,7 +151,7 @@ func (m *meter) refill() {
 // room counts n bytes that are about to be allocated.
 func (m *meter) room(n int) {
 	if m.bytes -= n; m.bytes < 0 {
-		panic(stopped{errBytes})
+		m.stop(errBytes)
 	}
 	m.step(n / 16)
 }

@@ -39,7 +39,9 @@ type parser struct {
 	illegal bool   // a property may have a name that is not legal; seldom where none has
 
 	nodes   []node
-	used    int
+	used    int // of these
+	full    int // nodes before these
+	most    int // of which there may be
 	members []member
 	open    []member // those of the containers around
 }
@@ -69,6 +71,7 @@ func (p *parser) read(data []byte) (root *node) {
 	p.data, p.text, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0
 	p.seen, p.spaced, p.odd, p.nan, p.apart, p.illegal = 0, false, false, false, false, false
 	p.used, p.members, p.open = 0, p.members[:0], p.open[:0]
+	p.full, p.most = 0, 1+p.bytes/memberAndNode
 	root, p.end = p.value(0, kwUnknown)
 	return root
 }
@@ -104,7 +107,13 @@ func (p *parser) node() *node {
 	return &p.nodes[p.used-1]
 }
 
+// grow makes another slab, unless those that are full have more than [parser.took]
+// will count, which is when a container ends.
 func (p *parser) grow() {
+	p.look()
+	if p.full += len(p.nodes); p.full > p.most {
+		p.stop(errBytes)
+	}
 	p.nodes, p.used = make([]node, min(2*len(p.nodes), 1<<12)), 0
 }
 
@@ -112,7 +121,7 @@ func (p *parser) grow() {
 // them in the slabs or not: a schema costs the same each time.
 func (p *parser) took(n int) {
 	p.step(1 + n)
-	if p.bytes -= (nodeSize + memberSize) * n; p.bytes < 0 {
+	if p.bytes -= memberAndNode * n; p.bytes < 0 {
 		p.stop(errBytes)
 	}
 }

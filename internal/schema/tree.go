@@ -37,8 +37,9 @@ func (k keyword) with(value *node) member { return member{rules[k].name, value, 
 
 // What nodes and their lists of members take.
 const (
-	nodeSize   = 56
-	memberSize = 32
+	nodeSize      = 56
+	memberSize    = 32
+	memberAndNode = memberSize + nodeSize
 )
 
 func (m *meter) object(members ...member) *node {
