@@ -22,6 +22,9 @@ func list(n int, format string) string {
 	return strings.Join(items, ",")
 }
 
+// escaped is about size bytes of a string, all escapes.
+func escaped(size int) string { return strings.Repeat(`\u0041`, size/6) }
+
 // shapes are schemas that cost more than their size if a loop is careless. Each
 // makes one of about size bytes.
 var shapes = map[string]func(size int) string{
@@ -143,6 +146,18 @@ var shapes = map[string]func(size int) string{
 	"properties of names alone": func(size int) string {
 		return `{"properties":{` + list(size/48, `"%":{"$ref":"#","items":{}}`) + `},"patternProperties":{` + list(size/48, `"^%":{"properties":{"$":{}}}`) + `}}`
 	},
+	"references beside a long $id": func(size int) string {
+		return `{"$defs":{"d":{"$id":"` + escaped(size/2) + `","properties":{` + list(size/80, `"p%":{"$ref":"x%#/a"}`) + `}}},"$ref":"#/$defs/d"}`
+	},
+	"references to a type with escapes": func(size int) string {
+		return `{"$defs":{"d":{"type":["null","` + escaped(size/2) + `"]}},"properties":{` + list(size/70, `"p%":{"$ref":"#/$defs/d"}`) + `}}`
+	},
+	"a long name that many values may require": func(size int) string {
+		return `{"$defs":{"d":{"properties":{"$":{}},"required":["` + escaped(size/3) + `"]}},"properties":{` + list(size/110, `"p%":{"allOf":[{"$ref":"#/$defs/d"},{"maxProperties":%}]}`) + `}}`
+	},
+	"a long name that others depend on": func(size int) string {
+		return `{"$defs":{"d":{"dependentRequired":{"a":["` + escaped(size/3) + `"]}}},"properties":{` + list(size/110, `"p%":{"allOf":[{"$ref":"#/$defs/d"},{"maxProperties":%}]}`) + `}}`
+	},
 	"an enum of large values": func(size int) string {
 		return in(`{"enum":[` + list(size/220, `{"a":[`+strings.Repeat("1,", 90)+`%]}`) + `]}`)
 	},
@@ -151,6 +166,7 @@ var shapes = map[string]func(size int) string{
 // cost is what a schema costs to normalize and to plan.
 type cost struct {
 	steps, counted, allocated int
+	planned                   int // allocated for the plan
 	out                       []byte
 	reason                    error
 }
@@ -170,6 +186,10 @@ func measure(t testing.TB, schema string) (c cost) {
 	p.release()
 	runtime.ReadMemStats(&after)
 	c.allocated = int(after.TotalAlloc - before.TotalAlloc)
+	_, err := compile(context.Background(), []byte(schema), nil)
+	require.NoError(t, err)
+	runtime.ReadMemStats(&before)
+	c.planned = int(before.TotalAlloc - after.TotalAlloc)
 	return c
 }
 
@@ -191,6 +211,7 @@ func TestBounds(t *testing.T) {
 				full := newMeter(context.Background(), nil, n)
 				if !raceEnabled {
 					assert.LessOrEqual(t, c.allocated, 3*min(c.counted, full.bytes)+1<<20)
+					assert.LessOrEqual(t, c.planned, 3*full.bytes/2+1<<20)
 				}
 				if c.reason == nil {
 					assert.LessOrEqual(t, c.steps, full.steps+stepsPerLook)

@@ -49,7 +49,7 @@ func (w *rewriter) say(n *node, clause string) {
 		return
 	}
 	if t.text == nil {
-		description := n.get(kwDescription).string()
+		description := w.string(n.get(kwDescription))
 		w.room(len(description) + len(clause) + 1)
 		t.text = append(make([]byte, 0, len(description)+len(clause)+1), description...)
 	}

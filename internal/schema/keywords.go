@@ -169,7 +169,7 @@ const (
 	wantArray             //
 	wantList              // an array, which other values are put in
 	wantNames             // an object of lists of strings
-	wantTypes             // see [typeMask]
+	wantTypes             // see [meter.typesOf]
 	wantSchema            // an object
 	wantSchemas           // a list of objects that is not empty
 	wantSchemaMap         // an object of objects

@@ -15,12 +15,15 @@ type renaming struct {
 	order []string          // the old ones, in order of appearance
 }
 
-// illegal reports whether one of the names or strings in n is not legal for a
+// hasIllegal reports whether one of the names or strings in n is not legal for a
 // property.
-func (n *node) illegal() bool {
+func (m *meter) hasIllegal(n *node) bool {
 	for i := range n.members {
-		m := &n.members[i]
-		if n.kind == '{' && !legalName(m.name) || m.value.kind == '"' && n.kind == '[' && !legalName(m.value.string()) {
+		name, v := n.members[i].name, n.members[i].value
+		if n.kind == '[' {
+			name = m.string(v)
+		}
+		if !legalName(name) && (n.kind == '{' || v.is('"')) {
 			return true
 		}
 	}
@@ -70,13 +73,13 @@ func (r *renamer) take(name string) {
 }
 
 func (r *renamer) walk(n *node) {
-	for name := range n.get(kwRequired).strings {
+	for name := range r.strings(n.get(kwRequired)) {
 		r.note(name)
 	}
 	for _, k := range []keyword{kwDependentRequired, kwDependentSchemas, kwDependencies} {
 		for _, dependent := range n.get(k).list('{') {
 			r.take(dependent.name)
-			for name := range dependent.value.strings {
+			for name := range r.strings(dependent.value) {
 				r.take(name)
 			}
 		}
@@ -180,7 +183,7 @@ func (w *rewriter) keys(n *node) (widened bool) {
 				n.set(m.k, out)
 			}
 		case kwPropertyNames:
-			if len(m.value.members) != 1 || m.value.get(kwType).string() != "string" {
+			if len(m.value.members) != 1 || w.string(m.value.get(kwType)) != "string" {
 				widened = w.drop(n, m.k) || widened
 			}
 		case kwDefault, kwExamples:
@@ -214,7 +217,7 @@ func (w *rewriter) renameStrings(list *node) *node {
 	out := list
 	w.step(8 * len(list.members))
 	for i, m := range list.members {
-		if name := m.value.string(); m.value.is('"') && w.rename(name) != name {
+		if name := w.string(m.value); m.value.is('"') && w.rename(name) != name {
 			if out == list {
 				out = w.array(w.list(list.members)...)
 			}

@@ -230,7 +230,7 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 // references, for schemas whose normal form would be too large.
 func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error) {
 	w := &p.rewriter
-	*w = rewriter{meter: &p.meter, doc: document{meter: &p.meter, root: n, old: isOld(n)}, clean: z.Clean, quiet: quiet}
+	*w = rewriter{meter: &p.meter, doc: document{meter: &p.meter, root: n, old: p.isOld(n)}, clean: z.Clean, quiet: quiet}
 	if !quiet {
 		w.left = maxGrowth/2*size + maxExtra/2
 	}

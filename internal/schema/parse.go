@@ -159,9 +159,9 @@ func (p *parser) blank(at int) (after int, c byte) {
 	return at, 0
 }
 
-// string returns where the string at a place ends, and whether it is plain ASCII
+// stringEnd returns where the string at a place ends, and whether it is plain ASCII
 // without escapes.
-func (p *parser) string(at int) (end int, plain bool) {
+func (p *parser) stringEnd(at int) (end int, plain bool) {
 	const (
 		ones    = 0x0101010101010101
 		high    = 0x8080808080808080
@@ -200,7 +200,7 @@ func (p *parser) value(at int, of keyword) (n *node, end int) {
 	at, c := p.space(at)
 	switch c {
 	case '"':
-		end, plain := p.string(at)
+		end, plain := p.stringEnd(at)
 		*n = node{kind: c, text: p.text[at:end], plain: plain}
 		return n, end
 	case '{', '[':
@@ -260,7 +260,7 @@ func (p *parser) container(n *node, at int, of keyword) (end int) {
 	p.open = p.open[:outer]
 	p.seen |= seen
 	if of == kwProperties || of == kwRequired {
-		p.illegal = p.illegal || n.illegal()
+		p.illegal = p.illegal || p.hasIllegal(n)
 	}
 	if p.apart {
 		for i := range n.members {
@@ -279,7 +279,7 @@ func (p *parser) container(n *node, at int, of keyword) (end int) {
 
 // name reads the name of a member of n, and returns where its colon ends.
 func (p *parser) name(m *member, n *node, at int) (end int) {
-	end, plain := p.string(at)
+	end, plain := p.stringEnd(at)
 	switch m.name = p.text[at+1 : end-1]; {
 	case !plain:
 		m.name = unquote(p.text[at:end])

@@ -148,7 +148,7 @@ func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, 
 		if !n.is('{') {
 			return
 		}
-		c.doc = document{meter: &p.meter, root: n, old: isOld(n)}
+		c.doc = document{meter: &p.meter, root: n, old: p.isOld(n)}
 		at := located{n, n}
 		sure, _ := c.closure(at, 0)
 		root = c.shape(state{sure, c.reach(nil, map[*node]bool{}, at)})
@@ -210,12 +210,12 @@ func (c *compiler) reach(all []located, seen map[*node]bool, l located) []locate
 		}
 		c.room(4*locatedSize + 16*len(l.schema.members))
 		seen[l.schema] = true
-		l.base = baseOf(l.schema, l.base)
+		l.base = c.baseOf(l.schema, l.base)
 		if l.schema.seen&(holders|1<<kwRequired) != 0 { // else it has no names
 			all = append(all, l)
 		}
 		first := len(open)
-		if ref, ok := reference(l.schema); ok {
+		if ref, ok := c.reference(l.schema); ok {
 			if target, base := c.doc.find(ref, l.base); target != nil {
 				open = append(open, located{target, base})
 			}
@@ -260,7 +260,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	default:
 		return [][]located{{}}, true
 	}
-	base := baseOf(n, l.base)
+	base := c.baseOf(n, l.base)
 	state = [][]located{{}}
 	c.room(4 * locatedSize)
 	if n.seen&telling != 0 {
@@ -270,7 +270,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 		state = c.product(state, other)
 		return len(state) <= maxAlternatives
 	}
-	if ref, isRef := reference(n); isRef {
+	if ref, isRef := c.reference(n); isRef {
 		target, targetBase := c.doc.find(ref, base)
 		if c.doc.old {
 			state = [][]located{{}}
@@ -424,7 +424,7 @@ func (c *compiler) fillObject(s *shape, objects state) {
 		}
 	}
 	for i := range objects.may { // what is required only has a new name, too
-		for name := range objects.may[i].schema.get(kwRequired).strings {
+		for name := range c.strings(objects.may[i].schema.get(kwRequired)) {
 			if c.names.names[name] != "" {
 				f.add(name)
 			}
@@ -461,7 +461,7 @@ func (f *filler) add(name string) {
 	if f.names != nil {
 		alias = f.names.names[name]
 	}
-	if f.step(8); f.seen[name] {
+	if f.step(8 + len(name)/64); f.seen[name] {
 		return
 	}
 	f.room(propertySize + 48)
@@ -601,7 +601,7 @@ type demanded struct {
 }
 
 func (d demanded) add(name string) {
-	d.step(8)
+	d.step(8 + len(name)/64)
 	if !d.names[name] {
 		d.room(48)
 		d.names[name] = true
@@ -615,16 +615,16 @@ func (d demanded) by(n *node, depth int) {
 		return
 	}
 	d.step(1 + len(n.members))
-	for name := range n.get(kwRequired).strings {
+	for name := range d.strings(n.get(kwRequired)) {
 		d.add(name)
 	}
 	if only := n.get(kwRequired); only.is('"') {
-		d.add(only.string())
+		d.add(d.string(only))
 	}
 	for _, k := range []keyword{kwDependentRequired, kwDependencies} {
 		for _, dependent := range n.get(k).list('{') {
 			d.step(1)
-			for name := range dependent.value.strings {
+			for name := range d.strings(dependent.value) {
 				d.add(name)
 			}
 		}

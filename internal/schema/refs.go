@@ -50,8 +50,8 @@ type resolved struct{ target, base *node }
 type resource struct{ anchors map[string]*node }
 
 // isOld reports whether the root's $schema is that of a draft before 2019-09.
-func isOld(root *node) bool {
-	return strings.Contains(root.get(kwSchema).string(), "/draft-0")
+func (m *meter) isOld(root *node) bool {
+	return strings.Contains(m.string(root.get(kwSchema)), "/draft-0")
 }
 
 // find follows a reference. The target is nil where it leads nowhere, or to
@@ -76,8 +76,8 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		d.step((len(base.members) + len(d.root.members)) / 4) // to find it
 	}
 	uri, fragment, _ := strings.Cut(ref, "#")
-	if uri != "" && uri != resourceID(base) {
-		if base = d.root; uri != resourceID(base) {
+	if uri != "" && uri != d.resourceID(base) {
+		if base = d.root; uri != d.resourceID(base) {
 			base = d.byID(uri)
 		}
 	}
@@ -114,7 +114,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		if target == nil {
 			return nil, nil
 		}
-		base = baseOf(target, base)
+		base = d.baseOf(target, base)
 	}
 	if target.kind != '{' && target.kind != 't' && target.kind != 'f' {
 		return nil, nil
@@ -137,11 +137,11 @@ func (d *document) resource(base *node) *resource {
 	}
 	r = &resource{anchors: map[string]*node{}}
 	note := func(s *node) {
-		id, _ := strings.CutPrefix(s.get(kwID).string(), "#")
-		if id == s.get(kwID).string() {
+		id, isAnchor := strings.CutPrefix(d.string(s.get(kwID)), "#")
+		if !isAnchor {
 			id = ""
 		}
-		for _, name := range []string{s.get(kwAnchor).string(), s.get(kwDynamicAnchor).string(), id} {
+		for _, name := range []string{d.string(s.get(kwAnchor)), d.string(s.get(kwDynamicAnchor)), id} {
 			if name != "" && r.anchors[name] == nil {
 				d.room(64)
 				r.anchors[name] = s
@@ -162,7 +162,7 @@ func (d *document) byID(id string) *node {
 	if d.ids == nil {
 		d.ids = map[string]*node{}
 		d.definitions(d.root, func(s *node) {
-			if id := resourceID(s); id != "" && d.ids[id] == nil {
+			if id := d.resourceID(s); id != "" && d.ids[id] == nil {
 				d.room(64)
 				d.ids[id] = s
 			}
@@ -204,22 +204,22 @@ func (d *document) definitions(base *node, visit func(*node)) {
 	}
 }
 
-func resourceID(s *node) string {
-	id, _, _ := strings.Cut(s.get(kwID).string(), "#")
+func (m *meter) resourceID(s *node) string {
+	id, _, _ := strings.Cut(m.string(s.get(kwID)), "#")
 	return id
 }
 
-func baseOf(s, outer *node) *node {
-	if s.kind == '{' && has(s.seen, kwID) && resourceID(s) != "" {
+func (m *meter) baseOf(s, outer *node) *node {
+	if s.kind == '{' && has(s.seen, kwID) && m.resourceID(s) != "" {
 		return s
 	}
 	return outer
 }
 
 // reference is the schema's $ref. ok is false where it has none.
-func reference(s *node) (ref string, ok bool) {
+func (m *meter) reference(s *node) (ref string, ok bool) {
 	value := s.get(kwRef)
-	return value.string(), value.is('"')
+	return m.string(value), value.is('"')
 }
 
 // expand copies a schema with the targets of references in their places.
@@ -236,8 +236,8 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		w.flush(out)
 		return out
 	}
-	base = baseOf(n, base)
-	ref, isRef := reference(n)
+	base = w.baseOf(n, base)
+	ref, isRef := w.reference(n)
 	out := w.object()
 	w.room(memberSize * len(n.members))
 	out.members = make([]member, 0, len(n.members))
@@ -304,8 +304,8 @@ func (d *document) refersTo(from resolved) []resolved {
 		if d.step(1 + len(n.members)); !n.is('{') {
 			continue
 		}
-		base = baseOf(n, base)
-		if ref, ok := reference(n); ok {
+		base = d.baseOf(n, base)
+		if ref, ok := d.reference(n); ok {
 			if target, targetBase := d.find(ref, base); target != nil {
 				d.room(16)
 				found = append(found, resolved{target, targetBase})
@@ -409,7 +409,7 @@ func (w *rewriter) generic(n, base *node) *node {
 	w.left -= len(clauseDeep)
 	for range maxChain { // the type may be behind more references
 		w.step(len(n.members))
-		ref, ok := reference(n)
+		ref, ok := w.reference(n)
 		if !ok || n.get(kwType) != nil && !w.doc.old {
 			break
 		}

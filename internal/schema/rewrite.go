@@ -90,7 +90,7 @@ const valued = 1<<kwRequired | 1<<kwDefault | 1<<kwConst | 1<<kwEnum | 1<<kwPatt
 
 // drop removes a keyword and says so.
 func (w *rewriter) drop(n *node, k keyword) (widened bool) {
-	w.say(n, dropped(k, n.take(k)))
+	w.say(n, w.dropped(k, n.take(k)))
 	return true
 }
 
@@ -127,7 +127,7 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 
 // listOfOne makes lists of what some servers write as their only element.
 func (w *rewriter) listOfOne(n *node) {
-	if v := n.get(kwRequired); v.is('"') && n.get(kwProperties).property(v.string()) != nil {
+	if v := n.get(kwRequired); v.is('"') && n.get(kwProperties).property(w.string(v)) != nil {
 		n.set(kwRequired, w.array(item(v)))
 	}
 	if n.seen&unions == 0 {
@@ -144,7 +144,7 @@ func (w *rewriter) typeNames(n *node) (widened bool) {
 	t := n.get(kwType)
 	list := t.list('[')
 	if !t.is('[') {
-		if t.is('"') && typeNamed(t.string()) != 0 {
+		if t.is('"') && typeNamed(w.string(t)) != 0 {
 			return false
 		}
 		list = []member{item(t)}
@@ -153,7 +153,7 @@ func (w *rewriter) typeNames(n *node) (widened bool) {
 	proper := len(list) > 0 // all are as they should be
 	for _, m := range list {
 		w.step(1)
-		name := properType(m.value.string())
+		name := properType(w.string(m.value))
 		if name == "" {
 			names = nil
 			break
@@ -167,8 +167,8 @@ func (w *rewriter) typeNames(n *node) (widened bool) {
 	}
 	if names == nil {
 		n.take(kwType)
-		if text := t.string(); !t.is('n') && (!t.is('"') || text != "" && !strings.EqualFold(text, "any")) {
-			w.say(n, dropped(kwType, t))
+		if text := w.string(t); !t.is('n') && (!t.is('"') || text != "" && !strings.EqualFold(text, "any")) {
+			w.say(n, w.dropped(kwType, t))
 		}
 		return true
 	}
@@ -240,7 +240,7 @@ func (w *rewriter) dependencies(n *node) (widened bool) {
 		switch {
 		case len(m.value.members) == 0:
 		case n.get(m.k) != nil:
-			w.say(n, dropped(m.k, m.value))
+			w.say(n, w.dropped(m.k, m.value))
 			widened = true
 		default:
 			n.set(m.k, m.value)
@@ -299,7 +299,7 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 		i--
 		end--
 		if !silent {
-			w.say(n, dropped(m.k, m.value))
+			w.say(n, w.dropped(m.k, m.value))
 		}
 		widened = widened || !has(annotations, m.k) && want != wantGone
 	}
@@ -342,7 +342,7 @@ func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
 			v = n.get(k)
 		}
 		if ok && k != kwComment && w.clean != nil && suspect(v.text) {
-			old := v.string()
+			old := w.string(v)
 			w.step(len(old))
 			if text := w.clean(old); text != old {
 				n.set(k, w.quoted(text))
@@ -368,10 +368,10 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 			switch {
 			case !name.value.is('"'):
 				widened = true
-			case seen[name.value.string()]:
+			case seen[w.string(name.value)]:
 				repeated = true
 			default:
-				seen[name.value.string()] = true
+				seen[w.string(name.value)] = true
 				names.members = append(names.members, name)
 			}
 		}
@@ -381,7 +381,7 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 		n.set(m.k, out)
 	}
 	if widened {
-		w.say(n, dropped(m.k, m.value))
+		w.say(n, w.dropped(m.k, m.value))
 	}
 	return widened
 }
@@ -491,8 +491,8 @@ func (w *rewriter) child(n *node, m member, level, inPlace int) (widened bool) {
 	sensitive := k == kwNot || k == kwIf || k == kwContains
 	before := ""
 	if sensitive && !w.quiet {
-		if before = dropped(k, v); k == kwIf {
-			before = conditional(n, k)
+		if before = w.dropped(k, v); k == kwIf {
+			before = w.conditional(n, k)
 		}
 	}
 	widened = w.fix(v, level, inPlace)
@@ -651,7 +651,7 @@ func (w *rewriter) required(n *node) (widened bool) {
 	seen := make(map[string]bool, len(list.members))
 	respelled := false
 	for _, m := range list.members {
-		name := m.value.string()
+		name := w.string(m.value)
 		if !m.value.is('"') || seen[name] {
 			continue
 		}
@@ -778,7 +778,7 @@ func (w *rewriter) distinct(list []member, allowed types) []member {
 
 // pattern is rule 9.
 func (w *rewriter) pattern(n *node) (widened bool) {
-	if v := n.get(kwPattern); v != nil && !w.takenPattern(v.string()) {
+	if v := n.get(kwPattern); v != nil && !w.takenPattern(w.string(v)) {
 		return w.drop(n, kwPattern)
 	}
 	return false

@@ -128,7 +128,7 @@ func (l *lowering) lower(n *node, inPlace int) error {
 	l.flush(n)
 	if l.typesOf(n.get(kwType))&isObject == 0 {
 		if t := n.get(kwType); inPlace == 0 && t.is('"') {
-			return errors.New("its input schema has the type " + briefly(properType(t.string()), 32))
+			return errors.New("its input schema has the type " + briefly(properType(l.string(t)), 32))
 		}
 		return errNoObject
 	}
@@ -141,7 +141,7 @@ func (l *lowering) lower(n *node, inPlace int) error {
 		}
 		if inPlace >= maxInPlace {
 			l.open = true
-			l.clause(dropped(m.k, m.value))
+			l.clause(l.dropped(m.k, m.value))
 			continue
 		}
 		if m.k != kwAllOf {
@@ -163,7 +163,7 @@ func (l *lowering) lower(n *node, inPlace int) error {
 			l.put(closed, unevaluated)
 		}
 	default:
-		l.clause(dropped(kwUnevaluatedProperties, unevaluated))
+		l.clause(l.dropped(kwUnevaluatedProperties, unevaluated))
 	}
 	return nil
 }
@@ -188,10 +188,10 @@ func (l *lowering) member(n *node, m member) {
 	case kwIf, kwThen, kwElse, kwDependentSchemas:
 		l.open = true
 		if m.k != kwThen && m.k != kwElse {
-			l.clause(conditional(n, m.k))
+			l.clause(l.conditional(n, m.k))
 		}
 	case kwNot, kwEnum, kwConst:
-		l.clause(dropped(m.k, v))
+		l.clause(l.dropped(m.k, v))
 	case kwAdditionalProperties:
 		switch old := l.get(m); {
 		case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
@@ -208,7 +208,7 @@ func (l *lowering) member(n *node, m member) {
 		case old == nil:
 			l.put(m, v)
 		case !has(annotations, m.k) && !l.equal(old, v):
-			l.clause(dropped(m.k, v))
+			l.clause(l.dropped(m.k, v))
 		}
 	}
 }
@@ -249,7 +249,7 @@ func (l *lowering) add(k keyword, v *node) {
 // to nothing.
 func (l *lowering) unread(m member, kind byte) {
 	if v := m.value; v.kind != kind && (len(v.members) > 0 || kind == '[' && v.is('"')) {
-		l.clause(dropped(m.k, v))
+		l.clause(l.dropped(m.k, v))
 	}
 }
 
@@ -398,7 +398,7 @@ func (l *lowering) join(j *joint, a *lowering, alternatives int) {
 		}
 	}
 	seen := map[string]bool{}
-	for name := range a.out.get(kwRequired).strings {
+	for name := range l.strings(a.out.get(kwRequired)) {
 		l.step(8)
 		if seen[name] {
 			continue
@@ -447,7 +447,7 @@ func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 			item("", m.name, " = "+value.brief(60))
 		}
 	}
-	for name := range a.out.get(kwRequired).strings {
+	for name := range w.strings(a.out.get(kwRequired)) {
 		if !fixed[name] {
 			item("", name, "")
 		}
@@ -468,7 +468,7 @@ func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 }
 
 // dropped says what a keyword demanded that is gone.
-func dropped(k keyword, v *node) string {
+func (m *meter) dropped(k keyword, v *node) string {
 	switch k {
 	case kwEnum:
 		if v.is('[') {
@@ -477,7 +477,7 @@ func dropped(k keyword, v *node) string {
 	case kwConst:
 		return "Allowed value: " + v.brief(maxQuoted) + "."
 	case kwPattern:
-		return "Must match the regular expression " + briefly(v.string(), maxQuoted) + "."
+		return "Must match the regular expression " + briefly(m.string(v), maxQuoted) + "."
 	case kwNot:
 		return "Must not match " + v.brief(maxQuoted) + "."
 	}
@@ -485,9 +485,9 @@ func dropped(k keyword, v *node) string {
 }
 
 // conditional says what if, then and else, or dependentSchemas, demanded.
-func conditional(n *node, k keyword) string {
+func (m *meter) conditional(n *node, k keyword) string {
 	if k == kwDependentSchemas {
-		return dropped(k, n.get(k))
+		return m.dropped(k, n.get(k))
 	}
 	text := "If it matches " + n.get(kwIf).brief(maxQuoted)
 	if then := n.get(kwThen); then != nil {

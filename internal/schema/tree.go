@@ -4,6 +4,7 @@ package schema
 // was read, so that what no rule touches is written as it was.
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -158,8 +159,7 @@ func (m *meter) key(n *node) string {
 		if strings.IndexByte(n.text, '\\') < 0 {
 			return n.text
 		}
-		m.room(len(n.text))
-		return string(raw.AppendQuote(nil, n.string()))
+		return string(raw.AppendQuote(nil, m.string(n)))
 	}
 	text := n.appendUpTo(nil, max(m.bytes/4, 0))
 	m.room(4 * len(text))
@@ -176,8 +176,7 @@ func (m *meter) equal(a, b *node) bool {
 	case a.kind != b.kind || len(a.members) != len(b.members):
 		return false
 	case a.kind == '"' && (!a.plain || !b.plain) && a.text != b.text:
-		m.step((len(a.text) + len(b.text)) / 8)
-		return a.string() == b.string()
+		return m.string(a) == m.string(b)
 	case a.kind != '{' && a.kind != '[':
 		m.step(min(len(a.text), len(b.text)) / 8)
 		return a.text == b.text
@@ -195,22 +194,28 @@ func (n *node) brief(limit int) string {
 	return briefly(string(n.appendUpTo(nil, limit+1)), limit)
 }
 
-// string is the decoded text of a string, and empty for anything else.
-func (n *node) string() string {
-	if n == nil || n.kind != '"' {
+// string is the decoded text of a string, and empty for anything else. It is
+// decoded each time, and so counted each time: a server that writes one long name
+// with escapes may refer to it often.
+func (m *meter) string(n *node) string {
+	switch {
+	case !n.is('"'):
 		return ""
-	}
-	if n.plain {
+	case n.plain:
 		return n.text[1 : len(n.text)-1]
 	}
+	m.step(len(n.text) / 2)
+	m.room(len(n.text))
 	return unquote(n.text)
 }
 
 // strings yields the strings in a list.
-func (n *node) strings(yield func(string) bool) {
-	for _, m := range n.list('[') {
-		if m.value.is('"') && !yield(m.value.string()) {
-			return
+func (m *meter) strings(list *node) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for i := range list.list('[') {
+			if v := list.members[i].value; v.is('"') && !yield(m.string(v)) {
+				return
+			}
 		}
 	}
 }
@@ -337,14 +342,6 @@ func (n *node) schemas(yield func(k keyword, sub member) bool) {
 			}
 		}
 	}
-}
-
-// typesOf is [typeMask], counted.
-func (m *meter) typesOf(t *node) types {
-	if t.is('[') {
-		m.step(len(t.members))
-	}
-	return typeMask(t)
 }
 
 // indexes maps the names of an object's members to their places.

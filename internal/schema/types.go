@@ -109,18 +109,19 @@ func properType(name string) string {
 	return name
 }
 
-// typeMask is what a schema's type keyword allows: everything where it is
-// missing or says nothing that is understood.
-func typeMask(value *node) (all types) {
-	if !value.is('[') {
-		all = typeNamed(properType(value.string()))
+// typesOf is what a schema's type keyword allows: everything where it is missing
+// or says nothing that is understood.
+func (m *meter) typesOf(t *node) (all types) {
+	if !t.is('[') {
+		all = typeNamed(properType(m.string(t)))
 	}
-	for _, m := range value.list('[') {
-		t := typeNamed(properType(m.value.string()))
-		if t == 0 {
+	for _, word := range t.list('[') {
+		m.step(1)
+		one := typeNamed(properType(m.string(word.value)))
+		if one == 0 {
 			return anyType
 		}
-		all |= t
+		all |= one
 	}
 	if all == 0 {
 		return anyType

@@ -242,7 +242,7 @@ func repairs(plan *Plan) func([]byte) (json.RawMessage, error) {
 func endless(schema string) bool {
 	root := parse([]byte(schema))
 	m := newMeter(context.Background(), nil, maxSchema)
-	d := document{meter: &m, root: root, old: isOld(root)}
+	d := document{meter: &m, root: root, old: m.isOld(root)}
 	var walk func(n, base *node, active []*node) bool
 	visit := func(n *node) bool { return walk(n, d.root, nil) }
 	walk = func(n, base *node, active []*node) bool {
@@ -255,7 +255,7 @@ func endless(schema string) bool {
 			}
 		}
 		active = append(active, n)
-		if ref, ok := reference(n); ok {
+		if ref, ok := d.reference(n); ok {
 			if target, base := d.find(ref, base); target != nil && walk(target, base, active) {
 				return true
 			}
