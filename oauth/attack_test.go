@@ -367,3 +367,26 @@ func TestRefreshStorm(t *testing.T) {
 	}
 	assert.Equal(t, 3, grants())
 }
+
+// A server that takes tokens of either kind gets bound ones if there are any.
+func TestBoundOrNot(t *testing.T) {
+	for kind, algorithms := range map[string][]string{"DPoP": {"ES256"}, "bearer": nil} {
+		w := newWorld(t)
+		w.kind = kind
+		w.meta = func(m map[string]any) { m["dpop_signing_alg_values_supported"] = algorithms }
+		var got string
+		w.refuse = func(rw http.ResponseWriter, r *http.Request, _ string) bool {
+			if got = r.Header.Get("Authorization"); got != "" {
+				return false
+			}
+			rw.Header().Add("WWW-Authenticate", `DPoP algs="ES256"`)
+			rw.Header().Add("WWW-Authenticate", "Bearer")
+			rw.WriteHeader(401)
+			return true
+		}
+		require.NoError(t, (&oauth.Client{Open: browse}).Login(t.Context(), w.url()))
+		client := &oauth.Client{Open: browse}
+		require.NoError(t, run(t.Context(), connect(t, w, client)))
+		assert.Equal(t, strings.ToLower(kind+" access-token-2"), strings.ToLower(got))
+	}
+}

@@ -19,6 +19,7 @@ type challenge struct {
 	scopes   []string
 	metadata string // URL of the resource metadata
 	proof    bool   // the token has to be bound to a key
+	bearer   bool   // or else, where proof is set, one that is not will do
 }
 
 // parseChallenge reads what there is to be read of WWW-Authenticate. Servers
@@ -37,8 +38,8 @@ func parseChallenge(header http.Header) (c challenge) {
 			rest := strings.TrimLeft(value[len(word):], " \t")
 			rest, isParam := strings.CutPrefix(rest, "=")
 			if !isParam {
-				ours = strings.EqualFold(word, "Bearer") || strings.EqualFold(word, "DPoP")
-				c.proof = c.proof || strings.EqualFold(word, "DPoP")
+				bearer, proof := strings.EqualFold(word, "Bearer"), strings.EqualFold(word, "DPoP")
+				ours, c.bearer, c.proof = bearer || proof, c.bearer || bearer, c.proof || proof
 				value = value[len(word):]
 				continue
 			}
@@ -50,6 +51,7 @@ func parseChallenge(header http.Header) (c challenge) {
 			}
 		}
 	}
+	c.bearer = c.bearer && c.proof
 	c.err, c.metadata = params["error"], params["resource_metadata"]
 	c.scopes = fields(params["scope"])
 	return c

@@ -23,6 +23,7 @@ type discovery struct {
 	resource string
 	scopes   []string // of the resource
 	proof    bool     // tokens have to be bound to a key
+	bearer   bool     // unless the authorization server knows of none
 	local    bool     // addresses on this machine are good
 	server   *metadata
 }
@@ -47,6 +48,7 @@ type metadata struct {
 	Algorithms  words `json:"token_endpoint_auth_signing_alg_values_supported"`
 	PKCE        words `json:"code_challenge_methods_supported"`
 	Documents   flag  `json:"client_id_metadata_document_supported"`
+	Proofs      words `json:"dpop_signing_alg_values_supported"`
 	IssRequired flag  `json:"authorization_response_iss_parameter_supported"`
 }
 
@@ -60,7 +62,7 @@ var (
 func (c *Client) discover(ctx context.Context, server *url.URL, challenge challenge, issuer string) (discovery, error) {
 	ctx, cancel := context.WithTimeout(ctx, discoverTime)
 	defer cancel()
-	d := discovery{local: isLocal(server.Hostname()), proof: challenge.proof}
+	d := discovery{local: isLocal(server.Hostname()), proof: challenge.proof, bearer: challenge.bearer}
 	resource, failure := c.resource(ctx, server, challenge, d.local)
 	if failure != nil && (ctx.Err() != nil || errors.Is(failure, errForeign)) {
 		return d, failure
@@ -69,7 +71,10 @@ func (c *Client) discover(ctx context.Context, server *url.URL, challenge challe
 	d.resource = key(server)
 	issuers := []string{origin} // 2025-03-26: the server is its own
 	if resource != nil {
-		d.resource, d.scopes, d.proof = string(resource.Resource), fields(strings.Join(resource.Scopes, " ")), d.proof || bool(resource.Proof)
+		d.resource, d.scopes = string(resource.Resource), fields(strings.Join(resource.Scopes, " "))
+		if resource.Proof {
+			d.proof, d.bearer = true, false
+		}
 		if len(resource.AuthorizationServers) > 0 {
 			issuers = resource.AuthorizationServers
 		}
@@ -118,13 +123,14 @@ func (c *Client) choose(issuers []string, known string) ([]string, error) {
 }
 
 // terms returns what a token is to be asked for with. Where the server wants
-// tokens that are bound to a key, there is one for each grant.
+// tokens that are bound to a key, there is one for each grant. A server that also
+// takes others (RFC 9449, section 7.2) gets those where there are no bound ones.
 func (d *discovery) terms(client registration, scopes []string) (t terms, err error) {
 	t = terms{
 		Issuer: string(d.server.Issuer), TokenURL: string(d.server.Token), RevocationURL: string(d.server.Revoke),
 		Resource: d.resource, Client: client, Scopes: scopes,
 	}
-	if d.proof {
+	if d.proof && !(d.bearer && len(d.server.Proofs) == 0) {
 		t.ProofKey, err = newProofKey()
 	}
 	return t, err

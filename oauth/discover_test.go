@@ -23,6 +23,7 @@ func TestChallenges(t *testing.T) {
 		`Bearer error="insufficient_scope", scope="a b"`:                                      {err: "insufficient_scope", scopes: []string{"a", "b"}},
 		`Bearer scope="a \"b\" c`:                                                             {scopes: []string{"a", "c"}},
 		`DPoP algs="ES256", resource_metadata="https://h/x"`:                                  {metadata: place, proof: true},
+		`Bearer, DPoP algs="ES256"`:                                                           {proof: true, bearer: true},
 		`Basic resource_metadata="https://evil/"`:                                             {},
 		`===,,,"`: {},
 	} {

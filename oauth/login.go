@@ -109,8 +109,7 @@ func (c *Client) take(ctx context.Context, g *grant, t terms, form url.Values) e
 }
 
 // newLogin prepares the request for consent, and keeps what of it must not be
-// lost. Where that could not be safe, the
-// program is not even registered.
+// lost. Where a login could not be safe, the program is not even registered.
 func (c *Client) newLogin(ctx context.Context, g *grant, d discovery, redirect string, scopes []string) (*login, error) {
 	if d.server.Authorize == "" {
 		return nil, errors.New("the authorization server has no authorization endpoint")
