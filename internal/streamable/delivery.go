@@ -55,9 +55,9 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 		return httptrace.WithClientTrace(ctx, trace), nil
 	}
 	r.delivery = d
-	data := bytes.NewReader(r.body)
+	d.data.Reset(r.body)
 	if r.call == nil {
-		return httptrace.WithClientTrace(ctx, trace), io.NopCloser(data)
+		return httptrace.WithClientTrace(ctx, trace), io.NopCloser(&d.data)
 	}
 	trace.WroteRequest = func(info httptrace.WroteRequestInfo) { d.wrote.Store(info.Err == nil) }
 	if !c.counted {
@@ -66,10 +66,10 @@ func (c *Conn) content(ctx context.Context, r *request) (context.Context, io.Rea
 	// Called by the goroutine that goes on to read the body.
 	trace.WroteHeaders = func() {
 		if !r.call.Begin() {
-			data.Reset(nil) // net/http does not send a body that is too short
+			d.data.Reset(nil) // net/http does not send a body that is too short
 		}
 	}
-	return httptrace.WithClientTrace(ctx, trace), io.NopCloser(data)
+	return httptrace.WithClientTrace(ctx, trace), io.NopCloser(&d.data)
 }
 
 // A delivery is what is known of one attempt to send a request.
@@ -77,6 +77,7 @@ type delivery struct {
 	loan   atomic.Pointer[loan] // nil while there is none
 	shared bool                 // its connection carries others (HTTP/2)
 	wrote  atomic.Bool          // net/http has passed it on whole
+	data   bytes.Reader         // the body, where net/http may know what it is
 	trace  httptrace.ClientTrace
 }
 

@@ -213,10 +213,10 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 	for stale := 0; ; {
 		r.call.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)
-		if isDenial(err) {
-			return err
-		}
 		if err != nil {
+			if isDenial(err) {
+				return err
+			}
 			if r.unwritten(ctx, err) {
 				r.call.Refused()
 			}
