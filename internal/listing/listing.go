@@ -58,8 +58,15 @@ type List struct {
 	Fresh    time.Duration // how long the server says that it stays the same; 0 if it does not say
 
 	read    bool
-	hash    uint64   // of the responses
-	entries []uint64 // the hashes of what the tools were made of that were kept, 0 if there was a warning about one
+	hash    uint64 // of the responses
+	entries []entry
+}
+
+// An entry is what a tool was made of that was kept. That of a tool about which
+// there was a warning is empty: the tool is read again, and the warning given.
+type entry struct {
+	hash uint64
+	size int
 }
 
 // Read asks for one page after the other. It returns last, and takes no tools, if

@@ -53,7 +53,7 @@ type reader struct {
 	budget  *schema.Budget
 	last    *List             // the one before, or an empty one
 	next    int               // the index there of the tool that is expected next
-	known   map[uint64]int    // the indexes there, by entry; nil before it is needed
+	known   map[entry]int     // the indexes there, by entry; nil before it is needed
 	unknown int               // entries in a row that are not there
 	index   int               // of the next entry
 	names   map[string]string // by Tool.Name, the server's names of the tools kept
@@ -73,7 +73,7 @@ func newReader(config Config, last *List, budget *schema.Budget) *reader {
 func (l *reader) grow(page int) {
 	size := max(len(l.last.entries), min(page>>10, maxTools))
 	l.Begin(size)
-	l.list.entries = make([]uint64, 0, size)
+	l.list.entries = make([]entry, 0, size)
 	l.names = make(map[string]string, size)
 	l.matched = map[string]bool{}
 }
@@ -177,77 +177,91 @@ func (l *reader) entry(c *raw.Cursor) {
 		}
 		return
 	}
-	e := toolEntry{index: l.index, budget: l.budget}
+	index := l.index
 	l.index++
-	start := c.At()
-	var hash uint64
-	if len(l.last.entries) > 0 {
-		if hash = maphash.Bytes(l.Seed, c.Value()); l.reuse(hash) {
-			return
-		}
-		c.Move(start)
-	}
-	if c.Kind() != '{' {
-		l.warn("dropped entry %d of the list of tools: it is not an object", e.index)
+	if len(l.last.entries) > 0 && l.reuse(c) {
 		return
 	}
-	warned := len(l.list.Warnings) + l.more
+	if c.Kind() != '{' {
+		l.warn("dropped entry %d of the list of tools: it is not an object", index)
+		return
+	}
+	start, warned := c.At(), len(l.list.Warnings)+l.more
+	e := toolEntry{budget: l.budget}
 	for name := range c.Object() {
 		e.member(name, c)
 	}
-	if !l.read(&e) {
+	name, ok := raw.String(e.values[memberName])
+	if !ok || name == "" {
+		l.warn("dropped entry %d of the list of tools: it has no name", index)
 		return
 	}
-	switch {
-	case len(l.list.Warnings)+l.more > warned:
-		hash = 0
-	case hash == 0:
-		hash = maphash.Bytes(l.Seed, c.Since(start))
+	if !l.read(name, &e) {
+		return
 	}
-	l.list.entries = append(l.list.entries, hash)
+	var kept entry
+	if len(l.list.Warnings)+l.more == warned {
+		text := c.Since(start)
+		kept = entry{maphash.Bytes(l.Seed, text), len(text)}
+	}
+	l.list.entries = append(l.list.entries, kept)
 	l.Take(&l.tool)
 }
 
-// reuse takes a tool over from the last listing, if there was one with the
-// same entry: of a long list that has changed, most has not.
-func (l *reader) reuse(hash uint64) bool {
-	at := l.next
+// reuse takes the tool at hand over from the last listing, if there was one with
+// the same entry: of a long list that has changed, most has not. It goes no
+// further where it does not.
+func (l *reader) reuse(c *raw.Cursor) bool {
+	start, at := c.At(), l.next
 	l.next++ // this may be the one that has changed
-	if at >= len(l.last.entries) || l.last.entries[at] != hash {
+	if !l.expected(c, at) {
 		if l.known == nil {
-			l.known = make(map[uint64]int, len(l.last.entries))
-			for i, hash := range l.last.entries {
-				l.known[hash] = i
+			l.known = make(map[entry]int, len(l.last.entries))
+			for i, e := range l.last.entries {
+				l.known[e] = i
 			}
 		}
+		text := c.Value()
 		var ok bool
-		if at, ok = l.known[hash]; !ok {
+		if at, ok = l.known[entry{maphash.Bytes(l.Seed, text), len(text)}]; !ok {
 			if l.unknown++; l.unknown == maxUnknown {
 				l.last = &List{} // another list: looking on would take longer than it saves
 			}
+			c.Move(start)
 			return false
 		}
 	}
 	l.unknown = 0
 	name, serverTool := l.Last(at)
-	if _, ok := l.names[name]; ok || hash == 0 || !l.selected(serverTool) {
+	if _, ok := l.names[name]; ok || !l.selected(serverTool) {
+		c.Move(start)
 		return false
 	}
 	l.next = at + 1
 	l.names[name] = serverTool
-	l.list.entries = append(l.list.entries, hash)
+	l.list.entries = append(l.list.entries, l.last.entries[at])
 	l.tool = Tool{Reused: at}
 	l.Take(&l.tool)
 	return true
 }
 
-// read makes the tool at hand of an entry, and reports whether it is kept.
-func (l *reader) read(e *toolEntry) bool {
-	name, ok := raw.String(e.name)
-	if !ok || name == "" {
-		l.warn("dropped entry %d of the list of tools: it has no name", e.index)
+// expected passes the entry at hand if it is the one of the last list at an
+// index. Where it would end is known then: to look for that takes longer than to
+// compare.
+func (l *reader) expected(c *raw.Cursor, at int) bool {
+	if at >= len(l.last.entries) {
 		return false
 	}
+	last, rest := l.last.entries[at], c.Rest()
+	if last.size == 0 || last.size > len(rest) || maphash.Bytes(l.Seed, rest[:last.size]) != last.hash {
+		return false
+	}
+	c.Move(c.At() + last.size)
+	return true
+}
+
+// read makes the tool at hand of an entry, and reports whether it is kept.
+func (l *reader) read(name string, e *toolEntry) bool {
 	if !l.selected(name) {
 		return false
 	}
@@ -255,7 +269,7 @@ func (l *reader) read(e *toolEntry) bool {
 		l.warn("left out tool %q: the server means it for its user interface, not for a model", name)
 		return false
 	}
-	if value, _ := raw.String(raw.Member(e.execution, "taskSupport")); value == "required" {
+	if value, _ := raw.String(raw.Member(e.values[memberExecution], "taskSupport")); value == "required" {
 		l.warn("left out tool %q: it can only be called as a task, which is not supported", name)
 		return false
 	}
@@ -266,13 +280,13 @@ func (l *reader) read(e *toolEntry) bool {
 		return false
 	}
 	l.hidden = 0
-	title := raw.Member(e.annotations, "title")
-	e.title, title = l.shorten(name, "title", e.title), l.shorten(name, "title", title)
-	e.description = l.shorten(name, "description", e.description)
+	title := raw.Member(e.values[memberAnnotations], "title")
+	e.values[memberTitle], title = l.shorten(name, "title", e.values[memberTitle]), l.shorten(name, "title", title)
+	e.values[memberDescription] = l.shorten(name, "description", e.values[memberDescription])
 	tool.ServerSchema, tool.InputSchema = e.serverSchema, e.normal
 	if e.normal == nil {
 		var err error
-		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(name, e.inputSchema); err != nil {
+		if tool.ServerSchema, tool.InputSchema, tool.Plan, err = l.normalize(name, e.values[memberInputSchema]); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return false
 		}
@@ -283,25 +297,25 @@ func (l *reader) read(e *toolEntry) bool {
 			return false
 		}
 	}
-	if !raw.Null(e.outputSchema) {
-		if e.outputSchema[0] == '{' {
-			tool.OutputSchema = raw.Compact(e.outputSchema)
+	if !raw.Null(e.values[memberOutputSchema]) {
+		if e.values[memberOutputSchema][0] == '{' {
+			tool.OutputSchema = raw.Compact(e.values[memberOutputSchema])
 		} else {
 			l.warn("left out the output schema of tool %q: it is not an object", name)
 		}
 	}
 	tool.Annotations = e.hints()
-	for _, title := range [][]byte{e.title, title} {
+	for _, title := range [][]byte{e.values[memberTitle], title} {
 		if tool.Title == "" {
 			title, _ := raw.String(title)
 			tool.Title = l.clean(title)
 		}
 	}
-	tool.Description, tool.ServerDescription = l.describe(name, e.description)
+	tool.Description, tool.ServerDescription = l.describe(name, e.values[memberDescription])
 	if l.hidden > 0 {
 		l.warn("removed %s from what the server says of tool %q", text.Count(l.hidden, "invisible character"), name)
 	}
-	tool.Fingerprint = l.fingerprint(name, e.description, tool.ServerSchema, tool.OutputSchema, e.annotations)
+	tool.Fingerprint = l.fingerprint(name, e.values[memberDescription], tool.ServerSchema, tool.OutputSchema, e.values[memberAnnotations])
 	l.names[tool.Name] = name
 	return true
 }
@@ -378,74 +392,79 @@ func (l *reader) finish() {
 	l.list.read = true
 }
 
+// The members of an entry that are read.
+const (
+	memberName = iota
+	memberTitle
+	memberDescription
+	memberInputSchema
+	memberOutputSchema
+	memberAnnotations
+	memberExecution
+	memberMeta
+	members
+)
+
+// memberNames are the names as the specification has them, then others that
+// libraries write, such as parameters as the APIs of models do.
+var memberNames = [...]struct {
+	name   string
+	member int
+	strict bool // no other spelling is taken for it
+}{
+	{"name", memberName, false},
+	{"title", memberTitle, false},
+	{"description", memberDescription, false},
+	{"inputSchema", memberInputSchema, false},
+	{"outputSchema", memberOutputSchema, false},
+	{"annotations", memberAnnotations, false},
+	{"execution", memberExecution, true},
+	{"_meta", memberMeta, true},
+	{"parameters", memberInputSchema, false},
+	{"argsSchema", memberInputSchema, false},
+	{"schema", memberInputSchema, false},
+}
+
 // A toolEntry holds the members of an entry of a list, as they came, and the
 // schema where it is already known to be normal.
 type toolEntry struct {
-	index  int // in the list
-	budget *schema.Budget
+	values [members][]byte
 
-	name, title, description, inputSchema, outputSchema, annotations, execution, meta []byte
-
+	budget               *schema.Budget
 	serverSchema, normal json.RawMessage
 	plan                 *schema.Plan
 }
 
-// member takes a member. Of duplicates the last one counts.
+// member takes a member. Of duplicates the last one counts, of other spellings
+// the first one, unless the proper one comes.
 func (e *toolEntry) member(name []byte, c *raw.Cursor) {
-	switch string(name) {
-	case "name":
-		e.name = c.Value()
-	case "title":
-		e.title = c.Value()
-	case "description":
-		e.description = c.Value()
-	case "inputSchema":
-		e.schema(c)
-	case "outputSchema":
-		e.outputSchema = c.Value()
-	case "annotations":
-		e.annotations = c.Value()
-	case "execution":
-		e.execution = c.Value()
-	case "_meta":
-		e.meta = c.Value()
-	default:
-		e.otherwise(name, c)
-	}
-}
-
-// otherwise takes a member that is not written as the specification wants it,
-// unless the proper one has come: other libraries write input_schema, args_schema
-// or schema, and parameters as the APIs of models do.
-func (e *toolEntry) otherwise(name []byte, c *raw.Cursor) {
-	for _, member := range []struct {
-		name  string
-		value *[]byte
-	}{
-		{"name", &e.name}, {"title", &e.title}, {"description", &e.description},
-		{"outputSchema", &e.outputSchema}, {"annotations", &e.annotations},
-	} {
-		if raw.Named(name, member.name) && *member.value == nil {
-			*member.value = c.Value()
+	for i, m := range memberNames {
+		if i < members && string(name) == m.name {
+			e.take(m.member, c)
 			return
 		}
 	}
-	schema := raw.Named(name, "inputSchema") || raw.Named(name, "parameters") || raw.Named(name, "argsSchema") || raw.Named(name, "schema")
-	if schema && e.inputSchema == nil && e.normal == nil {
-		e.schema(c)
+	for _, m := range memberNames {
+		if !m.strict && e.values[m.member] == nil && raw.Named(name, m.name) {
+			e.take(m.member, c)
+			return
+		}
 	}
 }
 
-func (e *toolEntry) schema(c *raw.Cursor) {
+func (e *toolEntry) take(member int, c *raw.Cursor) {
 	start := c.At()
-	e.inputSchema = nil
-	var n int
-	plain := schema.Normalizer{Clean: promptText, Budget: e.budget}
-	if e.serverSchema, e.normal, e.plan, n = plain.Read(c.Rest()); n > 0 {
-		c.Move(start + n)
-	} else {
-		e.inputSchema = c.Value()
+	if member == memberInputSchema {
+		var n int
+		plain := schema.Normalizer{Clean: promptText, Budget: e.budget}
+		if e.serverSchema, e.normal, e.plan, n = plain.Read(c.Rest()); n > 0 {
+			c.Move(start + n)
+		}
 	}
+	if c.At() == start {
+		c.Value()
+	}
+	e.values[member] = c.Since(start)
 }
 
 // promptText returns what the server says where there is nothing to count.
@@ -457,7 +476,7 @@ func promptText(s string) string {
 // hidden reports whether the tool is for an app in the host's user interface
 // (MCP Apps, _meta.ui.visibility).
 func (e *toolEntry) hidden() bool {
-	visibility := raw.Member(raw.Member(e.meta, "ui"), "visibility")
+	visibility := raw.Member(raw.Member(e.values[memberMeta], "ui"), "visibility")
 	if len(visibility) == 0 || visibility[0] != '[' {
 		return false
 	}
@@ -469,31 +488,27 @@ func (e *toolEntry) hidden() bool {
 	return true
 }
 
+// hints returns the annotations, nil where there are none. What is not a boolean
+// says nothing.
 func (e *toolEntry) hints() *Annotations {
-	if len(e.annotations) == 0 || e.annotations[0] != '{' {
-		return nil
+	if raw.Null(e.values[memberAnnotations]) {
+		return nil // mostly
 	}
 	var a Annotations
-	for name, value := range raw.Members(e.annotations) {
-		var hint **bool
-		switch string(name) {
-		case "readOnlyHint":
-			hint = &a.ReadOnly
-		case "destructiveHint":
-			hint = &a.Destructive
-		case "idempotentHint":
-			hint = &a.Idempotent
-		case "openWorldHint":
-			hint = &a.OpenWorld
-		default:
+	for name, value := range raw.Members(e.values[memberAnnotations]) {
+		if string(value) != "true" && string(value) != "false" {
 			continue
 		}
-		switch string(value) {
-		case "true":
-			*hint = new(bool)
-			**hint = true
-		case "false":
-			*hint = new(bool)
+		is := value[0] == 't'
+		switch string(name) {
+		case "readOnlyHint":
+			a.ReadOnly = &is
+		case "destructiveHint":
+			a.Destructive = &is
+		case "idempotentHint":
+			a.Idempotent = &is
+		case "openWorldHint":
+			a.OpenWorld = &is
 		}
 	}
 	if a == (Annotations{}) {
@@ -514,18 +529,14 @@ func (l *reader) fingerprint(name string, description, inputSchema, outputSchema
 	if annotations != nil {
 		annotations = raw.Compact(annotations)
 	}
-	b := l.scratch[:0]
-	part := func(add func(dst, text []byte) []byte, text []byte) {
-		start := len(b)
-		b = add(append(b, make([]byte, 8)...), text)
-		binary.BigEndian.PutUint64(b[start:], uint64(len(b)-start-8))
+	b := append(binary.BigEndian.AppendUint64(l.scratch[:0], uint64(len(name))), name...)
+	b = append(b, make([]byte, 8)...)
+	start := len(b)
+	b = raw.AppendString(b, description)
+	binary.BigEndian.PutUint64(b[start-8:], uint64(len(b)-start))
+	for _, part := range [][]byte{inputSchema, outputSchema, annotations} {
+		b = append(binary.BigEndian.AppendUint64(b, uint64(len(part))), part...)
 	}
-	plain := func(dst, text []byte) []byte { return append(dst, text...) }
-	part(func(dst, _ []byte) []byte { return append(dst, name...) }, nil)
-	part(raw.AppendString, description)
-	part(plain, inputSchema)
-	part(plain, outputSchema)
-	part(plain, annotations)
 	sum := sha256.Sum256(b)
 	l.scratch = hex.AppendEncode(append(b[:0], "v1:"...), sum[:])
 	return string(l.scratch)
