@@ -148,7 +148,7 @@ func (t *tree) withDescriptors(work func()) {
 	}
 	onOwnThread(func() {
 		for _, fd := range t.spare {
-			if unix.CloseRange(fd, fd, unix.CLOSE_RANGE_UNSHARE) != nil {
+			if unix.CloseRange(uint(fd), uint(fd), unix.CLOSE_RANGE_UNSHARE) != nil {
 				return
 			}
 		}

@@ -12,8 +12,6 @@ import (
 	"sync"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A Process is a started server together with all that it starts. It leads a
@@ -80,36 +78,22 @@ func launch(cmd *exec.Cmd, ours Pipes) (*Process, error) {
 // meant for a server; and Go ends a program whose write to 1 or 2 finds no
 // reader (package os/signal, SIGPIPE).
 func pipe() (r, w *os.File, err error) {
-	if r, w, err = os.Pipe(); err != nil {
-		return nil, nil, err
+	for {
+		if r, w, err = os.Pipe(); err != nil || min(number(r), number(w)) > 2 {
+			return r, w, err
+		}
+		defer r.Close() // it keeps its number until there is a better one
+		defer w.Close()
 	}
-	r, errR := lift(r)
-	w, errW := lift(w)
-	if err := errors.Join(errR, errW); err != nil {
-		r.Close()
-		w.Close()
-		return nil, nil, err
-	}
-	return r, w, nil
 }
 
-// lift returns the file with a number above 2.
-func lift(file *os.File) (*os.File, error) {
-	conn, err := file.SyscallConn()
-	if err != nil {
-		return file, err
+// number returns the descriptor of an open file, which stays as it is: with
+// [os.File.Fd] it may not be waited for any more.
+func number(file *os.File) (n uintptr) {
+	if conn, err := file.SyscallConn(); err == nil {
+		conn.Control(func(fd uintptr) { n = fd })
 	}
-	lifted, failed := -1, error(nil)
-	err = conn.Control(func(fd uintptr) {
-		if fd <= 2 {
-			lifted, failed = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 3)
-		}
-	})
-	if lifted == -1 {
-		return file, errors.Join(err, failed)
-	}
-	file.Close()
-	return os.NewFile(uintptr(lifted), file.Name()), nil
+	return n
 }
 
 // Wait implements stdio.Process. After the signal to terminate, what is left

@@ -44,7 +44,7 @@ const (
 // may have descriptors.
 type tree struct {
 	leader  int          // the id of the server's process, group and session
-	spare   []uint       // descriptors of our own, which are open for as long as the tree is in use
+	spare   [2]uintptr   // descriptors of our own, which are open for as long as the tree is in use
 	members []*member    // without the leader; in the order in which they were found
 	known   map[int]bool // ids of processes that the present look need not look at
 	starved error        // that no descriptor was free
@@ -63,13 +63,7 @@ type member struct {
 // newTree returns the tree below a process that leads a session. The outputs
 // among its pipes stay open for as long as the tree is in use.
 func newTree(leader int, ours Pipes) tree {
-	t := tree{leader: leader}
-	for _, file := range []*os.File{ours.Stdout, ours.Stderr} {
-		if conn, err := file.SyscallConn(); err == nil {
-			conn.Control(func(fd uintptr) { t.spare = append(t.spare, uint(fd)) })
-		}
-	}
-	return t
+	return tree{leader: leader, spare: [2]uintptr{number(ours.Stdout), number(ours.Stderr)}}
 }
 
 // collect looks for the processes of the tree.
@@ -91,10 +85,10 @@ func (t *tree) mayBeEmpty() bool { return len(t.members) == 0 && t.starved == ni
 // none: an id that is not even a group's or a session's does not own a file,
 // whatever it is (fcntl(2), F_SETOWN, since Linux 4.14).
 func (t *tree) isEmpty() bool {
-	if len(t.members) > 0 || t.starved != nil || len(t.spare) == 0 {
+	if !t.mayBeEmpty() {
 		return false
 	}
-	_, err := unix.FcntlInt(uintptr(t.spare[0]), unix.F_SETOWN, t.leader)
+	_, err := unix.FcntlInt(t.spare[0], unix.F_SETOWN, t.leader)
 	return err == unix.ESRCH && unix.Kill(-t.leader, 0) == unix.ESRCH
 }
 
