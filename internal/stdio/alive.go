@@ -62,6 +62,10 @@ func (c *Conn) watch() {
 	})
 }
 
+// isSilent waits for a message, then pings, and reports whether nothing came of
+// it. Any answer to the ping is a sign of life, and so is an error: servers that
+// do not know the method say so. A server that works on what was cancelled may
+// have no ear for a ping, but often writes a log.
 func (c *Conn) isSilent() bool {
 	timer := time.NewTimer(c.doubt.quietTime)
 	defer timer.Stop()

@@ -18,6 +18,10 @@ import (
 
 // played returns a connection to a server that the test plays.
 func played(t *testing.T) (c *Conn, in *bufio.Scanner, out, errs *os.File, ended chan error) {
+	return playedBy(t, make(sleeper))
+}
+
+func playedBy(t *testing.T, process Process) (c *Conn, in *bufio.Scanner, out, errs *os.File, ended chan error) {
 	pipe := func() (r, w *os.File) {
 		r, w, err := os.Pipe()
 		require.NoError(t, err)
@@ -28,7 +32,7 @@ func played(t *testing.T) (c *Conn, in *bufio.Scanner, out, errs *os.File, ended
 	stdout, out := pipe()
 	stderr, errs := pipe()
 	ended = make(chan error, 1)
-	c = New(Config{Process: make(sleeper), Stdin: stdin, Stdout: stdout, Stderr: stderr, Limit: 1 << 20, StopTimeout: time.Millisecond, Pending: &rpc.Pending{}, OnEnd: func(err error) { ended <- err }})
+	c = New(Config{Process: process, Stdin: stdin, Stdout: stdout, Stderr: stderr, Limit: 1 << 20, StopTimeout: time.Millisecond, Pending: &rpc.Pending{}, OnEnd: func(err error) { ended <- err }})
 	t.Cleanup(c.Stop)
 	return c, bufio.NewScanner(stdinRead), out, errs, ended
 }

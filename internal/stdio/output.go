@@ -32,7 +32,8 @@ type output struct {
 	kept       int     // how much of it was kept for quotes
 }
 
-// receive reads until the output ends.
+// receive reads until the output ends. A line that is too long costs nothing but
+// itself, and what was held of a message before it.
 func (c *Conn) receive() {
 	o := &output{Conn: c, lines: lines.NewReader(&lines.Pool{}, c.Limit)}
 	o.lines.Partial = o.partial
@@ -111,7 +112,8 @@ func (o *output) take(piece []byte, m rpc.Message, rest []byte, err error) {
 }
 
 // add counts the brackets of a line that may be a part of a message. It reports
-// false, and counts none, where it is not.
+// false, and counts none, where it is not: JSON has no line end within a string,
+// and a log line has words outside of strings.
 func (o *output) add(line []byte) bool {
 	b := balance{depth: o.open}
 	b.add(line)
@@ -261,6 +263,9 @@ func (c *Conn) broken(piece []byte) {
 	c.skip(piece)
 }
 
+// tooLong takes the ends of a line over the limit. The id stands in one of them
+// with all servers: before the result, or behind it, as with encoders that sort
+// the members or write them as they were declared.
 func (c *Conn) tooLong(head, tail []byte, size int) {
 	err := fmt.Errorf("the server's answer of %d bytes is longer than the %d allowed", size, c.Limit)
 	if id, ok := rpc.FindID(rpc.Trim(head), rpc.Trim(tail)); !ok || !c.Pending.Fail(id, err) {
@@ -290,7 +295,8 @@ func (c *Conn) reply(reply []byte) {
 	}
 }
 
-// answer queues the answer of a person, which is not to be lost.
+// answer queues the answer of a person, which is not to be lost. The reader does
+// not wait here: who asks the person does.
 func (c *Conn) answer(reply []byte) {
 	select {
 	case c.replies <- append(reply, '\n'):

@@ -26,6 +26,7 @@ type tail struct {
 	cut bool // there was more before
 }
 
+// Write implements [io.Writer]. It never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -45,6 +46,7 @@ func (t *tail) text() (text []byte, cut bool) {
 	return bytes.Clone(decodeLines(t.buf)), t.cut
 }
 
+// reset forgets all, and keeps the buffer.
 func (t *tail) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -115,6 +117,9 @@ func (r *relay) run() {
 	}
 }
 
+// write calls the writer, and notes how that went, even if it does not come
+// back: a writer may panic, or end the goroutine, as one does that fails a test.
+// How much it says it has written is not to be trusted either.
 func (r *relay) write(batch []byte) {
 	n, fault := 0, "it ended the goroutine that called it"
 	defer func() {

@@ -90,7 +90,7 @@ type Conn struct {
 	queue   chan outgoing
 	unsent  atomic.Int64 // messages in the queue or in the writer's hands
 	now     now
-	replies chan []byte
+	replies chan []byte // to requests of the server; beside the queue, so that these do not fill it
 	skipped rpc.Skipped
 	stderr  tail
 
@@ -117,12 +117,14 @@ type Conn struct {
 	released   chan struct{} // closed when the pipes are closed and everything has ended
 }
 
+// An outgoing is a message on its way to the server.
 type outgoing struct {
 	line []byte
 	call *rpc.Call // nil for what is not a call
 }
 
-// now is what a caller needs to write its own message.
+// now is what a caller needs to write its own message. The function is made
+// once, since making it for each message would allocate.
 type now struct {
 	sync.Mutex // held by whoever writes to stdin
 	stdin      syscall.RawConn
@@ -232,7 +234,8 @@ func (c *Conn) send(ctx context.Context, o outgoing) error {
 }
 
 // writeNow writes a small message where that takes no wait, and overtakes no
-// other: waking the writer would cost more than the write.
+// other: waking the writer would cost more than the write. A call that the pipe
+// did not take has certainly not been sent.
 func (c *Conn) writeNow(o outgoing) bool {
 	const whole = 512 // up to here a pipe takes all or nothing (POSIX, PIPE_BUF)
 	if len(o.line) > whole || c.now.stdin == nil || !c.now.TryLock() {
@@ -322,6 +325,8 @@ func appendLine(batch []byte, o outgoing) []byte {
 	return append(batch, o.line...)
 }
 
+// read reads the output and ends what has closed it. An exit mostly follows at
+// once and says more, so it is waited for.
 func (c *Conn) read() {
 	defer close(c.readDone)
 	c.receive()
@@ -332,6 +337,8 @@ func (c *Conn) read() {
 	c.halt()
 }
 
+// drainStderr reads what the server logs, however much that is: a server whose
+// pipe is full stands still.
 func (c *Conn) drainStderr() {
 	defer close(c.stderrDone)
 	// The buffer of io.Copy would be half of what a connection costs at rest.
@@ -348,6 +355,8 @@ func (c *Conn) drainStderr() {
 	}
 }
 
+// wait closes the pipes once the process has exited and its last words are read,
+// and then waits for all that runs for the connection.
 func (c *Conn) wait() {
 	c.exit = c.Process.Wait()
 	close(c.exited)
@@ -390,6 +399,8 @@ func (c *Conn) finish(what string) {
 	})
 }
 
+// exitText words the end of a process. No error is no end without a reason: a
+// server that leaves unasked may well think that all is fine.
 func exitText(err error) string {
 	if err == nil {
 		return "exit status 0"
@@ -422,6 +433,7 @@ func (c *Conn) Quote() string {
 	return b.String()
 }
 
+// quoteEnd quotes the end of what a server has said, where it mostly says why.
 func (c *Conn) quoteEnd(text []byte, cut bool) string { return c.Quoter.End(text, cut, tailSize) }
 
 // Warnings returns what was skipped.
@@ -514,4 +526,5 @@ func waitUnless(hurry, done <-chan struct{}, d, left time.Duration) bool {
 	}
 }
 
+// waitFor is waitUnless where nothing is in a hurry.
 func waitFor(done <-chan struct{}, d time.Duration) bool { return waitUnless(nil, done, d, d) }

@@ -75,3 +75,23 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, n, want)
 	assert.Equal(t, []string{"it sleeps"}, c.Warnings(), "what the process says")
 }
+
+// A crowd is a process with so much below it that killing it takes long.
+type crowd struct{ sleeper }
+
+func (c crowd) Terminate() {}
+func (c crowd) Kill()      { time.AfterFunc(5*time.Second, c.sleeper.Terminate) }
+
+// What takes its time to die is waited for.
+func TestStopOfACrowd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes 5 s")
+	}
+	c, _, _, _, _ := playedBy(t, crowd{make(sleeper)})
+	c.Stop()
+	select {
+	case <-c.released:
+	default:
+		assert.Fail(t, "the connection is still there")
+	}
+}
