@@ -21,8 +21,8 @@ import (
 // opencode, Crush, Amazon Q, Kiro, Copilot CLI and LM Studio write it: a JSON
 // object, with comments and trailing commas if need be, that has the servers by
 // name in "mcpServers", "servers" or "context_servers", or in "mcp". They come
-// in the order of the file. Disabled ones are left out. No file is read but the
-// one given, and nothing is looked for: whether a cwd is there, [Connect] tells.
+// in the order of the file. Disabled ones are left out. No other file is read or
+// looked for: whether a cwd exists is for [Connect] to tell.
 //
 // A program gets [BaseEnv] and the env of its entry, which wins. A name that
 // Server.Name may not have, and one that could be taken for such, is cleaned,
@@ -31,16 +31,16 @@ import (
 // What restricts a server is kept, under all the names that applications have
 // for it: lists of tools become Tools and ExcludeTools, and a time becomes
 // CallTimeout, StartTimeout or StopTimeout, in seconds or milliseconds as the
-// application means it. Of a list of tools that need no approval (autoApprove,
-// alwaysAllow) the others are left out, since nobody is asked here; an empty one
-// says nothing. What would be lost makes a fault of the entry: envFile, oauth,
-// a sandbox, a member that may restrict and is not known. Any other member is
+// application means it. Where a file lists tools that need no approval
+// (autoApprove, alwaysAllow), all others are left out, since nobody is asked here;
+// an empty list says nothing. What cannot be kept is a fault of the entry: envFile,
+// oauth, a sandbox, an unknown member that may restrict. Any other member is
 // ignored.
 //
 // In command, args, cwd, url and the values of env and headers, ${NAME} and
 // ${env:NAME} become what lookup returns for NAME, and ${NAME:-default} the
-// default where NAME is not set. Any other text in the braces is a name as a
-// whole: lookup gets "input:key", "workspaceFolder" and "file:path". In the
+// default where NAME is not set. Any other text in the braces is a name as it is:
+// lookup gets "input:key", "workspaceFolder" and "file:path". In the
 // values of env and headers, and everywhere in a file of Gemini CLI, $NAME
 // without braces is replaced as well if NAME is set. What lookup returns is not
 // expanded again; any other $ stays. Pass [os.LookupEnv] for the variables of
@@ -171,8 +171,8 @@ func isUsual(header, value string) bool {
 //   - DISPLAY, WAYLAND_DISPLAY, XDG_SESSION_TYPE and XDG_CURRENT_DESKTOP say
 //     where windows open: what may open them is in a file;
 //   - HTTP_PROXY, HTTPS_PROXY and NO_PROXY (also in lower case) and DOCKER_HOST
-//     are addresses. One with a user or password in it is left out, for whoever
-//     means a server to have that puts it into Env.
+//     are addresses. One with a user or password in it is left out: put it into
+//     Env if the server is meant to have it.
 //
 // Keys and tokens are not among them.
 func BaseEnv() []string { return program.BaseEnv() }

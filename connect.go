@@ -27,8 +27,8 @@ const (
 
 // Connect starts the server, or reaches it by its URL, and lists its tools.
 //
-// The context bounds the start, and so does Server.StartTimeout; where neither
-// does, it takes 60 seconds at most. Once Connect has returned, the context's end has no effect.
+// The context and Server.StartTimeout bound the start; without either it takes 60
+// seconds at most. Once Connect has returned, the end of the context has no effect.
 // After an error nothing is left: a process that was started has ended, half a
 // second after the end of the context at the latest. The error names the
 // server, the step (starting, initializing, listing tools) and the cause, with

@@ -11,35 +11,35 @@
 //		// call tool.Handler with the arguments that it writes
 //	}
 //
-// Servers are taken as they are. A line of a server's output that is no
-// message, a tool with a broken entry, a part of a result that cannot be
-// shown: each costs only itself, and [Connection.Warnings] or a bracketed note
-// in the result says so. The connection and all else go on.
+// Servers are taken as they are. A line of output that is not a message, a tool
+// with a broken entry, a part of a result that cannot be shown: each costs only
+// itself, and [Connection.Warnings] or a bracketed note in the result says so. The
+// connection and everything else go on.
 //
 // # Lifetime
 //
 // [Connect] starts the server and lists its tools; its context bounds the
 // start, not the life. [Connection.Close] ends the server with everything it
 // started and must be called, also when the server has ended by itself.
-// [Connection.Done] tells that: a process has ended when it exits or closes
-// its output. Connect again where that is right, or set [Server.Restart]: then
-// the next call or refresh starts the program again, and the result says that
-// what the server held is gone. No tool call is ever sent again for that, since
-// it may have had its effect.
+// [Connection.Done] tells when it has: a process has ended when it exits or closes
+// its output. Connect again if that is right, or set [Server.Restart]: then the
+// next call or refresh starts the program again, and the result says that what the
+// server held is gone. No tool call is ever sent again for this, since it may have
+// had its effect.
 //
 // A server with a URL that is merely down has not ended: a call that cannot
-// reach it fails with [ErrNotSent], and the next one tries again. A session
-// that the server has forgotten, as after its restart, is renewed unseen, and
-// the calls that it refused for that are sent once more: those answered 404, and
-// those refused in the words of an SDK that has not looked at them. A body with
-// the call's own id is its answer, whatever the status. Where a refusal may be
-// the tool's own words, its call fails, and the next one finds out first whether
-// the session is there. Only a server that refuses the client for good ends the
-// connection: one without sessions that answers 410 Gone, or one that does so, or
-// has no protocol version in common any more, when the session is renewed.
-// [Connection.Err] then has that answer.
+// reach it fails with [ErrNotSent], and the next one tries again. A session that
+// the server has forgotten, as after a restart of its own, is renewed without a
+// word, and a call that was refused for that is sent once more, if it was certainly
+// not read: it was answered 404, or in the exact words of an SDK that refuses before
+// it reads. A body with the call's own id is the answer to the call, whatever the
+// status. Where a refusal may be the tool's own words, the call fails, and the next
+// one first finds out whether the session still exists. The connection ends only
+// when the server refuses the client for good: with 410 Gone, where it has no
+// sessions or a new one is to begin, or because a new session has no protocol
+// version in common any more. [Connection.Err] then has that answer.
 //
-// A program that is started is ended with all that it has started. On Unix it
+// A program ends with everything that it has started. On Unix it
 // leads a session and a process group of its own: a Ctrl-C in the terminal does
 // not reach it, so that the host can close it in order, and it has no terminal,
 // so that neither it nor an ssh, git or sudo below it is stopped for touching
@@ -49,21 +49,19 @@
 // When the server has exited, at whatever step, what is left of its group,
 // session or job is killed.
 //
-// On Linux what has left the group is found, and ended last, by two links of
-// which one is enough: a process belongs to the server if its parent does, or
-// if it is in the session of the server or of a process that belongs to it. That
-// needs /proc, and no descriptor that the host would have to have free. Three
-// kinds are not found, since both links are cut: a daemon that detached itself
-// with a double fork and a new session; a process in a session of its own
-// whose parents had exited by the time that Close began, which is so for each
-// when the server exits without Close; and one that a server starts in a new
-// session while it exits by itself. A process of another user, as below sudo,
-// is found but may not be killed. [Connection.Warnings] tells after Close what
-// was found and lives on, and when nothing could be looked for.
+// On Linux, processes that have left the group are found as well, and ended last.
+// A process belongs to the server if its parent does, or if it is in the session of
+// the server or of a process that belongs to it. Finding them needs /proc, but no
+// free descriptor. Three kinds are not found, since both links are cut: a daemon
+// that detached itself with a double fork and a new session; a process in a session
+// of its own whose parents had exited before Close began, as they all have when the
+// server exits without Close; and one that the server starts in a new session while
+// it is exiting. A process of another user, as below sudo, is found but may not be
+// killed. After Close, [Connection.Warnings] tells what was found and lives on, and
+// whether nothing could be looked for.
 //
-// On other Unixes nothing that leaves the group is found, and members of the
-// group get no time after the signal to terminate once the server itself has
-// exited.
+// On other Unixes nothing that leaves the group is found, and once the server
+// itself has exited, the rest of the group is killed without a delay.
 //
 // If the host dies without Close, a server sees the end of its input, which is
 // the agreed signal to leave. On Unix nothing ends a server that ignores it;
@@ -83,7 +81,7 @@
 //   - [ErrNotSent], also beside ErrServerStopped: the request certainly never
 //     reached the server, or was refused unread with a session that the server
 //     has forgotten, so sending it again is safe;
-//   - [HTTPError]: something else than an answer came over HTTP.
+//   - [HTTPError]: something other than an answer came over HTTP.
 //
 // # Concurrency
 //
@@ -122,7 +120,7 @@ type Tool struct {
 	// Name is unique among all tools of all servers, see [ToolName].
 	Name string
 	// Description names the tool and the server, then has the server's own
-	// text, so that a model knows whose word that is.
+	// text, so that a model knows whose words those are.
 	Description string
 	// InputSchema is a JSON Schema with "type":"object" and "properties" at
 	// the root. Where the server's own has more than 1 MiB, nests more than
@@ -141,8 +139,8 @@ type Tool struct {
 	// ServerSchema is the input schema as the server gave it; nil if it gave
 	// none.
 	ServerSchema json.RawMessage
-	// ServerDescription is the server's own text, the end of Description: for an
-	// application that says in another way where a tool is from. It is empty if
+	// ServerDescription is the server's own text, which ends Description, for an
+	// application that says in another way where a tool comes from. It is empty if
 	// the server gives none.
 	ServerDescription string
 	// Title is the name for people, empty if the server gives none.
@@ -173,10 +171,10 @@ type Annotations struct {
 //
 // What cannot be shown as it is, or is left out, is a note in brackets in
 // Content. Its text is what the server sent, byte for byte, but for what spoils
-// a conversation: control characters other than tab, newline and CR LF and
-// ANSI escape sequences are removed, or become a line end or a space where they
-// separate words, bytes that are not UTF-8 and lone surrogates become U+FFFD,
-// and invisible tag characters are removed with a note.
+// a conversation: control characters other than tab, newline and CR LF, and ANSI
+// escape sequences, are removed, or become a line end or a space where they
+// separate words; bytes that are not UTF-8 and lone surrogates become U+FFFD;
+// invisible tag characters are removed, with a note.
 type ToolResult struct {
 	// Content is the text: the parts that the server sent, joined by newlines,
 	// and "[image 1]" where the first of Images stood, if a text came behind it.
@@ -357,17 +355,17 @@ func (c *Connection) cause() error {
 }
 
 // Close ends the calls in flight and the server with all its processes, and
-// returns when nothing of the connection is left. Close returns nil however
-// the server went. It may be called more than once and concurrently: each call
-// returns when the connection is gone.
+// returns when nothing of the connection is left. It always returns nil. It may be
+// called more than once and concurrently: each call returns when the connection is
+// gone.
 //
-// A process has its input closed and gets StopTimeout to leave by itself, half a
-// second where it may still work on a call that was just cancelled. Then
-// it and its group get the signal to terminate, and as long again, but at most
-// 2 seconds; then they are killed. On Windows, where there is no such signal,
-// they are killed after StopTimeout. All in all Close takes half a second more
-// than these times at most, except for a process that the system cannot kill,
-// and for thousands of processes. What is left then is a warning.
+// A process has its input closed and gets StopTimeout to leave by itself, or half
+// a second if it may still be working on a call that was just cancelled. Then it
+// and its group get the signal to terminate, and as long again, but 2 seconds at
+// most; then they are killed. On Windows, where there is no such signal, they are
+// killed after StopTimeout. Close takes at most half a second longer than these
+// times together, unless there are thousands of processes or one that the system
+// cannot kill. A warning tells what is left then.
 func (c *Connection) Close() error {
 	c.closing.Do(func() {
 		c.mu.Lock()

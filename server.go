@@ -46,7 +46,7 @@ type Server struct {
 
 	// Command is the program to start: a path, relative to Dir if it is not
 	// absolute, or a name without a separator, which is looked up in the PATH
-	// of Env if Env has one and in the host's if not. It is never given to a
+	// of Env if Env has one, and otherwise in the host's. It is never given to a
 	// shell. On Windows the extensions of PATHEXT are tried, and a batch file
 	// (.cmd or .bat, as npx is one) is run by the system's cmd.exe.
 	Command string
@@ -57,16 +57,15 @@ type Server struct {
 	// Env is the whole environment of the program, as KEY=VALUE; the last of
 	// two with the same key wins. Nil gives an empty environment, so secrets
 	// of the host stay with it. On Windows the host's SYSTEMROOT is added if
-	// Env has none: hardly a program starts without.
+	// Env has none: hardly any program starts without it.
 	Env []string
 	// Dir is the folder the program runs in; empty means the host's.
 	Dir string
 	// StopTimeout is how long Close lets the program finish by itself after
 	// its input was closed, before it is told to terminate; 0 means 5 seconds.
-	// Within a minute after a call was cancelled that the server has not
-	// answered, it is half a second at most.
-	// See Connection.Close for the steps. Like Stderr it has no effect with a
-	// URL.
+	// For a minute after a call was cancelled that the server has not answered,
+	// it is half a second at most. See Connection.Close for the steps. Like
+	// Stderr it has no effect with a URL.
 	StopTimeout time.Duration
 	// Stderr, if not nil, receives a copy of what the program writes to its
 	// standard error: as it comes, nothing masked, from one goroutine. A Write
@@ -77,22 +76,22 @@ type Server struct {
 	// Write begins after Close has returned.
 	Stderr io.Writer
 
-	// Restart starts a program that has ended by itself again when it is next
-	// needed: by a Handler or by RefreshTools, never in the background. A call
-	// that was under way fails with ErrServerStopped and is not sent again. A
-	// tool that the server then describes differently, or not at all, is not
-	// called: the error wraps ErrNotSent. The first result has a note that the
-	// server has forgotten what it held. The next start comes a second after the
-	// last at the earliest if that answered no call, and the wait doubles with
-	// each to a minute; a call that comes before fails at once. After five in a
-	// row the connection ends. It has no effect with a URL: sessions over HTTP
-	// are renewed as it is.
+	// Restart starts a program that has ended by itself again when a Handler or
+	// RefreshTools next needs it, never in the background. A call that was under
+	// way fails with ErrServerStopped and is not sent again. A tool that the
+	// server then describes differently, or not at all, is not called: the error
+	// wraps ErrNotSent. The first result has a note that what the server held is
+	// gone. After a start that answered no call, the next one may begin a second
+	// later, and the wait doubles with each such start, up to a minute; a call
+	// that comes before that fails at once. After five of them in a row the
+	// connection ends. It has no effect with a URL: sessions over HTTP are renewed
+	// in any case.
 	Restart bool
 
 	// URL is a Streamable HTTP endpoint, http or https. It is used exactly as
-	// written, but not for credentials: those go into the fields below. Cookies
-	// that its origin sets, as balancers do, go back there as long as the
-	// connection lives.
+	// written. Credentials do not belong into it but into the fields below. Cookies
+	// that its origin sets, as load balancers do, are sent back to it for the life
+	// of the connection.
 	URL string
 	// BearerToken, if not empty, is sent as the Authorization header.
 	BearerToken string
@@ -110,8 +109,8 @@ type Server struct {
 	// with a Command.
 	HTTPTransport http.RoundTripper
 
-	// Elicit asks the user what the server wants to know: nil if there is nobody
-	// to ask, and then the server is told so. The answer to a form is a JSON
+	// Elicit asks the user what the server wants to know. Nil means that there is
+	// nobody to ask, and the server is told so. The answer to a form is a JSON
 	// object with its fields, nil for none; fields that are missing get the
 	// server's defaults. The answer to a URL is not looked at: nil as the error
 	// means that the user has agreed to open it. ErrDeclined says that the user
@@ -120,9 +119,9 @@ type Server struct {
 	//
 	// It may be called concurrently, for each of several calls that run side by
 	// side; the questions of one call to a server of protocol 2026-07-28 come one
-	// after the other. Its context ends with that of the call, when the server
-	// withdraws the question, and with the connection, which do not wait for it
-	// to return. CallTimeout stands still meanwhile. What is asked and answered is
+	// after the other, and a result may have 32 of them. Its context ends with the
+	// call, with the connection, and when the server withdraws the question; none of
+	// these waits for Elicit to return. CallTimeout stands still meanwhile. What is asked and answered is
 	// in no error, warning or result.
 	Elicit func(ctx context.Context, question Question) (answer json.RawMessage, err error)
 
@@ -133,24 +132,24 @@ type Server struct {
 	// Tools keeps.
 	ExcludeTools []string
 
-	// StartTimeout bounds the start, from when the server itself begins to
-	// start until its tools are listed, beside the context of Connect; 0 means
-	// 60 seconds if that has no deadline, and its deadline if it has one. The
-	// first start through npx or uvx downloads the server. When it is over,
-	// the error of Connect wraps context.DeadlineExceeded.
+	// StartTimeout bounds the start of this server until its tools are listed,
+	// beside the context of Connect. 0 means 60 seconds if that context has no
+	// deadline, and no other bound than the deadline if it has one. The first start
+	// through npx or uvx downloads the server. When the time is over, the error of
+	// Connect wraps context.DeadlineExceeded.
 	StartTimeout time.Duration
 	// CallTimeout is how long a tool call may go without an answer or progress
 	// of the server; 0 means that only the context of a call bounds it. When it
 	// is over the server is told that the call is cancelled, and the Handler's
-	// error wraps os.ErrDeadlineExceeded. It bounds silence, not the whole: a
-	// server that reports progress for ever is bounded by the context. Over
+	// error wraps os.ErrDeadlineExceeded. It bounds silence, not the whole call:
+	// only the context ends one whose server reports progress for ever. Over
 	// HTTP a report counts whatever its token, if it comes in the answer to the
 	// call, and from 150 milliseconds on also one with the call's token that
 	// comes on the stream besides (GET).
 	CallTimeout time.Duration
 	// MaxOutput caps the bytes of ToolResult.Content, notes included; 0 means
 	// no cap. Of a longer text the start and the end are kept, with a note
-	// between them that says how many bytes were left out. It is 64 at least.
+	// between them that says how many bytes were left out. The least is 64.
 	MaxOutput int
 	// MaxImages caps the images of a result, and MaxImageBytes the size of the
 	// file of each; 0 means no cap. A note stands for an image beyond them.
@@ -234,7 +233,7 @@ func (s Server) faults() (faults []string) {
 
 // checkTransport refuses what would be lost with the transport of the server:
 // credentials, and what only makes sense for the program that is meant. The
-// options of the other transport are none of them, so that an application can
+// options of the other transport are not among them, so that an application can
 // set those for all of its servers.
 func (s Server) checkTransport(fault func(string, ...any)) {
 	for _, field := range []struct {
