@@ -24,8 +24,9 @@
 //
 // # Logins
 //
-// A person is asked once for all calls that wait, and their time counts neither
-// for the start of a connection nor for CallTimeout. A login that failed is not
+// A person is asked once for all calls that wait, those of all processes that
+// share a [FileStore], and their time counts neither for the start of a
+// connection nor for CallTimeout. A login that failed is not
 // begun again by a call, nor is one after [Client.Logout]: calls then fail with
 // a [*LoginRequired] that says why, until [Client.Login]. A renewal that fails
 // for a while, since the authorization server is down, deletes nothing and asks
