@@ -67,7 +67,7 @@ type saved struct {
 	Granted time.Time `json:"granted,omitzero"` // when the grant began that the token is of
 
 	Logins  []*login `json:"logins,omitempty"`  // that have begun
-	Failure string   `json:"failure,omitempty"` // of the last login that nobody waited for
+	Failure string   `json:"failure,omitempty"` // of the last login, for whoever is asked next
 
 	how string // this Client got the token; empty if another one did
 }

@@ -118,6 +118,7 @@ func TestWebLogin(t *testing.T) {
 	w.mu.Unlock()
 	err = run(t.Context(), c)
 	require.ErrorAs(t, err, &login)
+	assert.ErrorContains(t, err, "again: the last login failed: it could not be renewed: the authorization server answered invalid_grant")
 	assert.ErrorIs(t, err, mcp.ErrNotSent)
 	require.NoError(t, client().FinishLogin(t.Context(), w.url(), comeBack(t, login.URL)))
 	assert.NoError(t, run(t.Context(), c), "the connection that was there")

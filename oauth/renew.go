@@ -112,7 +112,8 @@ func (c *Client) renew(ctx context.Context, g *grant, sent string) (ok bool, err
 		if c.asks() && errors.As(failure, &refused) && refused.final() && (!refused.ofClient() || s.Client.Dynamic) {
 			// The grant is over, or the registration, and a person can give
 			// another. A token that has not expired may do all the same.
-			if s.Refresh, failure = "", nil; refused.ofClient() {
+			s.Refresh, s.Failure, failure = "", text("it could not be renewed: "+refused.Error(), maxWords), nil
+			if refused.ofClient() {
 				s.Client = registration{}
 			}
 		}
