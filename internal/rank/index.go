@@ -212,9 +212,10 @@ func (x *index) compact() []int32 {
 }
 
 // rare is how rare a word is that so many of all documents have: a thousand times
-// its logarithm, so that sums of it are exact in any order.
+// its logarithm, so that sums of it are exact in any order. One that all have counts
+// as well.
 func rare(holders, all int) int32 {
-	return int32(1000 * math.Log(1+(float64(all-holders)+.5)/(float64(holders)+.5)))
+	return 1 + int32(1000*math.Log(1+(float64(all-holders)+.5)/(float64(holders)+.5)))
 }
 
 // weigh makes rarity and gain what they are among the documents there are. What
@@ -232,9 +233,7 @@ func (x *index) weigh() {
 		for i := range list {
 			b := &breadth[list[i].document]
 			for f, count := range list[i].counts {
-				if count > 0 {
-					b[f] += rarity
-				}
+				b[f] += rarity * int32(min(count, 1)) // faster than a branch
 			}
 		}
 	}
@@ -261,10 +260,12 @@ func (x *index) weigh() {
 // A hit is a document that shares a word with a query.
 type hit struct {
 	document int32
-	at       int  // in the list of tools
-	sure     bool // see sureness
-	score    float64
+	at       int32   // in the list of tools
+	score    float64 // less than 0 where it is not sure: those come behind all others
 }
+
+// sure reports whether its words count enough: see sureness.
+func (h hit) sure() bool { return h.score > 0 }
 
 // search passes the documents that share a word with the query, the best one
 // first; of equal ones that which is before the other in the list, by at. Almost
@@ -273,9 +274,13 @@ type hit struct {
 func (x *index) search(query string, at func(document int32) int) iter.Seq[hit] {
 	var found hits
 	for number, sum := range x.score(query) {
-		if sum.most > 0 {
-			found = append(found, hit{int32(number), at(int32(number)), sum.score >= sureness*sum.most, sum.score})
+		switch {
+		case sum.most == 0:
+			continue
+		case sum.score < sureness*sum.most:
+			sum.score = -1 / sum.score
 		}
+		found = append(found, hit{int32(number), int32(at(int32(number))), sum.score})
 	}
 	heap.Init(&found)
 	return func(yield func(hit) bool) {
@@ -318,15 +323,12 @@ func (x *index) score(query string) []sum {
 	return x.sums
 }
 
-// hits is a heap: the best one is at its top. Those that are sure come before all others.
+// hits is a heap: the best one is at its top.
 type hits []hit
 
 func (h hits) Len() int      { return len(h) }
 func (h hits) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
 func (h hits) Less(i, j int) bool {
-	if h[i].sure != h[j].sure {
-		return h[i].sure
-	}
 	if h[i].score != h[j].score {
 		return h[i].score > h[j].score
 	}

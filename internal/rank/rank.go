@@ -146,13 +146,13 @@ func (c *Catalog) find(query string, most, limit int) (found []int, shown int) {
 		e := &c.entries[hit.document]
 		switch {
 		case taken[hit.document]:
-		case hit.sure && len(found) < most && (e.tool.ServerTool == "" || !seen[e.twin]):
+		case hit.sure() && len(found) < most && (e.tool.ServerTool == "" || !seen[e.twin]):
 			found = append(found, e.at)
 		default:
 			others = append(others, e.at)
 		}
 		seen[e.twin] = true
-		if len(found)+len(others) >= limit && (len(found) >= most || !hit.sure) {
+		if len(found)+len(others) >= limit && (len(found) >= most || !hit.sure()) {
 			break
 		}
 	}

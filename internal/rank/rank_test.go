@@ -68,6 +68,15 @@ func TestFind(t *testing.T) {
 	assert.Empty(t, find(t, NewCatalog(), "x"))
 }
 
+// A word that all tools have finds the first of them.
+func TestFindWhatAllHave(t *testing.T) {
+	var tools []string
+	for i := range 3000 {
+		tools = append(tools, fmt.Sprintf("tool%d: does a thing", i))
+	}
+	assert.Equal(t, []string{"tool0", "tool1", "tool2"}, find(t, NewCatalog(), "thing", tools...)[:3])
+}
+
 // Two ways to write one name take one place.
 func TestFindTwins(t *testing.T) {
 	tools := []string{"get_user: A.", "getUser: A.", "user_b: x", "user_c: x", "user_d: x", "user_e: x", "user_f: x"}
