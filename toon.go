@@ -20,8 +20,10 @@ const maxTOON = 1 << 20
 // more than 128 levels, only loses white space. Nothing else is lost: order, digits,
 // and members that share a name stay. Its time is linear in the length of the text.
 //
-// On 37 results of real servers it was 29 percent fewer tokens than as sent, of
-// which JSON without white space alone gives 23.
+// On 34 results of four real servers (everything, filesystem, memory, 0nmcp) with 28,086
+// tokens in all, as the encoding o200k_base counts, it was 48 percent fewer tokens than
+// as sent, of which JSON without white space alone gives 39. Fewer bytes are not always
+// fewer tokens: with five of them TOON took 1 to 55 tokens more than that.
 //
 // It is meant for ToolResult.Content, in a Handler around that of a tool:
 //
