@@ -71,7 +71,7 @@ var skipped = func() map[string]bool {
 // groups are words that tools and those who ask for them use for one another.
 var groups = func() map[string][][]string {
 	m := map[string][][]string{}
-	for group := range strings.SplitSeq(synonyms, "\n") {
+	for group := range strings.SplitSeq(synonyms, ";") {
 		var list []string
 		words(group, func(word []byte) { list = append(list, string(word)) })
 		for _, word := range list {
@@ -81,54 +81,17 @@ var groups = func() map[string][][]string {
 	return m
 }()
 
-const synonyms = `delete remove erase drop
-create add new make
-update edit modify change set
-get read show view fetch retrieve
-list show all
-find search look query
-send post publish
-run execute start launch
-stop end kill terminate cancel
-copy duplicate clone
-move rename
-file document
-folder directory
-image picture photo screenshot
-mail email message
-message chat
-page website web site url
-repo repository
-pull merge request
-issue ticket bug
-chart graph plot diagram
-database table sql
-user person member people
-customer contact client
-calendar event meeting appointment
-task todo
-invoice bill payment
-undo revert restore rollback
-download fetch
-log history
-error crash exception failure
-branch fork
-pod container
-click press tap
-type fill enter write
-summary overview
-comment note remark
-price cost
-secret password credential
-spreadsheet sheet excel
-check validate verify test lint
-save store remember
-forget delete
-video movie clip
-photo picture
-phone call
-place location
-company organization business
-package library dependency
-shell terminal command
-`
+// Most of them are what one server calls something that another calls otherwise; the
+// rest is what people say and no server does.
+const synonyms = `delete remove erase drop; create add new make; update edit modify change set;
+get read show view fetch retrieve; list show all; find search look query; send post publish;
+run execute start launch; stop end kill terminate cancel; copy duplicate clone; move rename;
+file document; folder directory; image picture photo screenshot; mail email message; message chat;
+page website web site url; repo repository; pull merge request; issue ticket bug;
+chart graph plot diagram; database table sql; user person member people; customer contact client;
+calendar event meeting appointment; task todo; invoice bill payment; undo revert restore rollback;
+download fetch; log history; error crash exception failure; branch fork; pod container; click press tap;
+type fill enter write; summary overview; comment note remark; price cost; secret password credential;
+spreadsheet sheet excel; check validate verify test lint; save store remember; forget delete;
+video movie clip; photo picture; phone call; place location; company organization business;
+package library dependency; shell terminal command`
