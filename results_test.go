@@ -245,7 +245,7 @@ func TestStructuredContent(t *testing.T) {
 		{"R02 content of white space", `{"content":[{"type":"text","text":"  "}],"structuredContent":` + u1 + `}`, structured(u1, u1)},
 		{"text is never replaced", `{"content":[{"type":"text","text":"see below"}],"structuredContent":` + u1 + `}`, structured("see below", u1)},
 		{"nothing is shown twice", `{"content":[{"type":"text","text":"{\"id\": \"u1\"}"}],"structuredContent":` + u1 + `}`, structured(`{"id": "u1"}`, u1)},
-		{"a note is content", `{"content":[{"type":"audio","data":"AAAA"}],"structuredContent":` + u1 + `}`, structured("[audio: 3 bytes]", u1)},
+		{"a note is not all there is", `{"content":[{"type":"audio","data":"AAAA"}],"structuredContent":` + u1 + `}`, structured("[audio: 3 bytes]\n"+u1, u1)},
 		{"an image is not a text", `{"content":[` + image64("image/png", pngHead) + `],"structuredContent":` + u1 + `}`,
 			mcp.ToolResult{Content: u1, Structured: json.RawMessage(u1), Images: pictures("", pngHead).Images}},
 		{"R25 nothing is escaped", `{"content":[],"structuredContent":{"code":"if a < b && c > d { ch <- 1 }","url":"https://e.test/?a=1&b=2"}}`,

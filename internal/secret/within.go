@@ -78,9 +78,9 @@ func addressed(value string) (secrets []string) {
 		secrets = append(secrets, user(u.User.String())...)
 		secrets = append(secrets, InURL(u)...)
 	case at >= 0 && (err != nil || u.Opaque != ""): // people forget to encode a password
-		_, before, ok := strings.Cut(value[:at], "://")
-		if !ok {
-			before = value[:at]
+		before := value[:at]
+		if scheme := strings.LastIndex(before, "://"); scheme >= 0 { // a text may have several addresses
+			before = before[scheme+len("://"):]
 		}
 		secrets = append(secrets, user(before)...)
 	}
