@@ -83,18 +83,8 @@ func mediaType(resp *http.Response) string {
 // readJSON takes an answer that is one JSON text.
 func (c *Conn) readJSON(s session, r *request, resp *http.Response, t text) *failure {
 	message := rpc.Trim(t.data)
-	m, rest, err := rpc.Parse(message)
-	if err == nil && len(rest) == 0 {
-		m.Owned = t.owned
-		if took := c.take(s, r, m, t.release); took {
-			return nil
-		}
-	} else {
-		for m, skipped := range rpc.Messages(message) {
-			if skipped == nil {
-				c.take(s, r, m, nil)
-			}
-		}
+	if took := c.takeAll(s, r, message, t.owned, t.release, func([]byte) {}); took {
+		return nil
 	}
 	defer t.release()
 	if r.settled() {
@@ -162,6 +152,24 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		c.answered(id)
 	}
 	return took
+}
+
+// takeAll takes what a text holds: one message, which may keep the bytes that are
+// owned or until they are released, or several, or a batch. skip gets the rest.
+func (c *Conn) takeAll(s session, r *request, data []byte, owned bool, release func(), skip func([]byte)) (took bool) {
+	m, rest, err := rpc.Parse(data)
+	if err == nil && len(rest) == 0 {
+		m.Owned = owned
+		return c.take(s, r, m, release)
+	}
+	for m, skipped := range rpc.Messages(data) {
+		if skipped != nil {
+			skip(skipped)
+		} else {
+			c.take(s, r, m, nil)
+		}
+	}
+	return false
 }
 
 // asked takes a question for the user. It stands apart from take so that other
@@ -280,45 +288,29 @@ func (h *head) Write(p []byte) (int, error) {
 
 // pump takes the events of a stream until the answer or the end.
 func (c *Conn) pump(e *events, s session, r *request) error {
-	for {
+	skip := func(data []byte) {
+		e.say(e.name, data)
+		// An event with a name of its own, such as ping, is not a message that
+		// went wrong.
+		if e.name == "" || e.name == "message" {
+			c.skipped.Add(data, c.Quoter)
+		}
+	}
+	for !r.settled() {
 		data, err := e.next()
 		if err != nil {
 			return c.clean(err)
 		}
 		data = rpc.Trim(data)
-		m, rest, err := rpc.Parse(data)
-		if err != nil || len(rest) > 0 {
-			c.odd(e, s, r, data)
-		} else {
-			var release func()
-			if len(data) >= lendSize {
-				release = e.lend()
-			}
-			if took := c.take(s, r, m, release); release != nil && !took {
-				release()
-			}
+		var release func()
+		if len(data) >= lendSize {
+			release = e.lend()
 		}
-		if r.settled() {
-			return nil
+		if took := c.takeAll(s, r, data, false, release, skip); release != nil && !took {
+			release()
 		}
 	}
-}
-
-// odd takes an event whose data is not one message: several, a batch, or none
-// at all.
-func (c *Conn) odd(e *events, s session, r *request, data []byte) {
-	for m, skipped := range rpc.Messages(data) {
-		if skipped == nil {
-			c.take(s, r, m, nil)
-			continue
-		}
-		e.say(e.name, skipped)
-		// An event with a name of its own, such as ping, is not a message that
-		// went wrong.
-		if e.name == "" || e.name == "message" {
-			c.skipped.Add(skipped, c.Quoter)
-		}
-	}
+	return nil
 }
 
 // withWords adds to the error of a stream what the server said in it besides
