@@ -56,29 +56,25 @@ func (b *Pending) isEcho(m Message) bool {
 func (b *Pending) stray(m Message, numbered bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if numbered {
-		if id, _ := raw.Whole(m.ID); id <= b.last {
-			delete(b.forgotten, id)
-			return // a duplicate, or late
-		}
-	}
-	if raw.Null(m.Error) || numbered || len(b.calls) != 1 {
-		b.unclaimed.Add(m.words(), b.Quoter)
+	id, _ := raw.Whole(m.ID)
+	switch {
+	case numbered && id <= b.last: // a duplicate, or late
+		delete(b.forgotten, id)
 		return
-	}
-	if b.notified > 0 && !isParseError(m.Error) {
+	case numbered, raw.Null(m.Error), len(b.calls) != 1:
+	case b.notified > 0 && !isParseError(m.Error):
 		b.notified = 0
-		b.unclaimed.Add(m.words(), b.Quoter)
-		return
-	}
-	for _, call := range b.calls {
-		if call.nameless != nil { // the first says more
-			b.unclaimed.Add(m.words(), b.Quoter)
+	default:
+		for _, call := range b.calls {
+			if call.nameless != nil {
+				break // the first says more
+			}
+			call.answer = Response{Error: clone(m.Error)}
+			call.nameless = time.AfterFunc(namelessTime, func() { b.settle(call) })
 			return
 		}
-		call.answer = Response{Error: clone(m.Error)}
-		call.nameless = time.AfterFunc(namelessTime, func() { b.settle(call) })
 	}
+	b.unclaimed.Add(m.words(), b.Quoter)
 }
 
 // settle gives a call the error that came without an id.
