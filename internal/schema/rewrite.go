@@ -309,15 +309,13 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 // kindOf reports whether a member of n has a value as its keyword wants it, or
 // got one, and else whether that is not worth a word.
 func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
-	k, v := m.k, m.value
-	silent = v.is('n')
-	switch want := rules[k].want; want {
-	case wantAny, wantLater, wantTypes: // rule 5
+	k, v, want := m.k, m.value, rules[m.k].want
+	ok, silent = want.takes(v), v.is('n') || want == wantGone
+	switch want {
+	case wantTypes: // rule 5
 		return true, false
-	case wantGone:
-		return false, true
 	case wantList:
-		if !v.is('[') {
+		if !ok {
 			n.set(k, w.array(item(v)))
 		}
 		return true, false
@@ -325,31 +323,31 @@ func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
 		if ok = v.is('{'); ok {
 			*widened = w.nameLists(n, m) || *widened
 		}
-		return ok, silent
-	case wantSchema, wantSchemaOrBool:
-		return v.is('{') || v.is('t') || v.is('f'), silent
+	case wantSchema: // a boolean becomes one
+		ok = ok || v.is('t') || v.is('f')
 	case wantSchemas:
-		return v.is('[') && len(v.members) > 0, silent || v.is('[')
+		silent = silent || v.is('[')
 	case wantSchemaMap:
-		return v.is('{'), silent || v.is('[') && len(v.members) == 0
-	default:
-		ok = want.takes(v)
+		silent = silent || v.is('[') && len(v.members) == 0
 	}
-	if k == kwTitle || k == kwDescription || k == kwComment {
-		silent = true
-		if k == kwDescription && w.notes != nil {
-			w.flush(n)
-			v = n.get(k)
-		}
-		if ok && k != kwComment && w.clean != nil && suspect(v.text) {
-			old := w.string(v)
-			w.step(len(old))
-			if text := w.clean(old); text != old {
-				n.set(k, w.quoted(text))
-			}
+	if k == kwTitle || k == kwDescription {
+		w.told(n, k)
+	}
+	return ok, silent || k == kwTitle || k == kwDescription || k == kwComment
+}
+
+// told cleans a title or description.
+func (w *rewriter) told(n *node, k keyword) {
+	if k == kwDescription {
+		w.flush(n)
+	}
+	if v := n.get(k); v.is('"') && w.clean != nil && suspect(v.text) {
+		old := w.string(v)
+		w.step(len(old))
+		if text := w.clean(old); text != old {
+			n.set(k, w.quoted(text))
 		}
 	}
-	return ok, silent
 }
 
 // nameLists leaves what is a list of distinct strings in a dependentRequired.
@@ -365,13 +363,13 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 		w.room((memberSize + 64) * len(list.value.members))
 		seen := map[string]bool{}
 		for _, name := range list.value.members {
-			switch {
+			switch text := w.string(name.value); {
 			case !name.value.is('"'):
 				widened = true
-			case seen[w.string(name.value)]:
+			case seen[text]:
 				repeated = true
 			default:
-				seen[w.string(name.value)] = true
+				seen[text] = true
 				names.members = append(names.members, name)
 			}
 		}
