@@ -24,8 +24,7 @@ type document struct {
 	resources map[*node]*resource
 	ids       map[string]*node // the root's definitions with an $id; nil until one is looked for
 
-	// places has the members of large objects by name, for pointers into them.
-	places map[*node]map[string]int
+	indexes map[*node]*index // of large objects that pointers lead into
 
 	// inside has what the references inside of targets lead to.
 	inside map[*node][]resolved
@@ -171,25 +170,19 @@ func (d *document) byID(id string) *node {
 	return d.ids[id]
 }
 
-// member is [node.property] for objects that are asked often.
+// member is the value of the member with the name, nil where there is none.
 func (d *document) member(n *node, name string) *node {
-	if len(n.members) <= fewNames {
-		d.step(len(n.members))
-		return n.property(name)
-	}
-	places := d.places[n]
-	if places == nil {
-		if d.places == nil {
-			d.places = map[*node]map[string]int{}
+	x := d.indexes[n]
+	if x == nil {
+		x = &index{of: n}
+		if len(n.members) > fewNames {
+			if d.indexes == nil {
+				d.indexes = map[*node]*index{}
+			}
+			d.indexes[n] = x
 		}
-		places = d.indexes(n)
-		d.places[n] = places
 	}
-	d.step(4)
-	if i, ok := places[name]; ok {
-		return n.members[i].value
-	}
-	return nil
+	return d.value(x, name)
 }
 
 // definitions goes over the definitions of a resource.
@@ -454,21 +447,9 @@ func (w *rewriter) both(a, b *node) *node {
 	}
 	out := w.object(w.list(a.members)...)
 	out.widened = a.widened || b.widened
-	known := map[string]int{}
-	if len(b.members) > 0 && len(a.members) > fewNames {
-		known = w.indexes(a)
-	}
+	in := &index{of: out}
 	for _, m := range b.members {
-		i, ok := known[m.name]
-		if len(a.members) <= fewNames {
-			i = slices.IndexFunc(a.members, func(old member) bool { return old.name == m.name })
-			ok = i >= 0
-		}
-		if ok {
-			out.members[i].value = m.value
-		} else {
-			out.add(m)
-		}
+		w.put(in, m)
 	}
 	return out
 }

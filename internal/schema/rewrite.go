@@ -4,6 +4,7 @@ package schema
 // What is as it should be they leave as it is.
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -640,10 +641,7 @@ func (w *rewriter) required(n *node) (widened bool) {
 	if list == nil || len(list.members) == 0 || w.areProperties(list.members, props.list('{')) {
 		return false
 	}
-	known := map[string]int{}
-	if props != nil {
-		known = w.indexes(props)
-	}
+	known := index{of: cmp.Or(props, &node{kind: '{'})}
 	var names, missing []member
 	w.room((memberSize + 64) * len(list.members))
 	seen := make(map[string]bool, len(list.members))
@@ -657,7 +655,7 @@ func (w *rewriter) required(n *node) (widened bool) {
 		quoted := w.quoted(name)
 		respelled = respelled || quoted.text != m.value.text
 		names = append(names, item(quoted))
-		if _, ok := known[name]; !ok {
+		if w.find(&known, name) < 0 {
 			missing = append(missing, named(name, w.object()))
 		}
 	}

@@ -5,7 +5,6 @@ package schema
 
 import (
 	"errors"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,8 +17,8 @@ var errNoObject = errors.New("its input schema accepts no object")
 type lowering struct {
 	*rewriter
 	out     *node
-	places  map[string]int             // of the members of out, once they are many
-	inside  map[keyword]map[string]int // of the members of its properties and patternProperties
+	all     index              // of out
+	inside  map[keyword]*index // of its properties and patternProperties
 	clauses []string
 	said    map[string]bool // the clauses
 	length  int             // of the clauses
@@ -29,7 +28,8 @@ type lowering struct {
 
 func (w *rewriter) lowering() *lowering {
 	w.room(256)
-	return &lowering{rewriter: w, out: w.object()}
+	out := w.object()
+	return &lowering{rewriter: w, out: out, all: index{of: out}}
 }
 
 // root makes the root of n, in which references are expanded.
@@ -82,38 +82,10 @@ func (l *lowering) clause(text string) {
 }
 
 // get is the value of the member of out, nil where there is none.
-func (l *lowering) get(m member) *node {
-	if l.places == nil {
-		if len(l.out.members) <= fewNames {
-			return l.out.property(m.name)
-		}
-		l.places = l.indexes(l.out)
-	}
-	l.step(4)
-	if i, ok := l.places[m.name]; ok {
-		return l.out.members[i].value
-	}
-	return nil
-}
+func (l *lowering) get(k keyword) *node { return l.value(&l.all, rules[k].name) }
 
-// put sets the member of out.
-func (l *lowering) put(m member, value *node) {
-	l.step(4)
-	if l.get(m) == nil {
-		if l.places != nil {
-			l.room(64)
-			l.places[m.name] = len(l.out.members)
-		}
-		l.out.add(member{m.name, value, m.k})
-		return
-	}
-	if l.places != nil {
-		l.out.members[l.places[m.name]].value = value
-		return
-	}
-	i := slices.IndexFunc(l.out.members, func(old member) bool { return old.name == m.name })
-	l.out.members[i].value = value
-}
+// set sets the member of out.
+func (l *lowering) set(k keyword, value *node) { l.put(&l.all, k.with(value)) }
 
 // lower adds what n says to l.
 func (l *lowering) lower(n *node, inPlace int) error {
@@ -159,8 +131,8 @@ func (l *lowering) lower(n *node, inPlace int) error {
 	switch unevaluated := n.get(kwUnevaluatedProperties); {
 	case unevaluated == nil || unevaluated.is('t'):
 	case unevaluated.is('f') && !l.open:
-		if closed := kwAdditionalProperties.with(unevaluated); l.get(closed) == nil {
-			l.put(closed, unevaluated)
+		if l.get(kwAdditionalProperties) == nil {
+			l.set(kwAdditionalProperties, unevaluated)
 		}
 	default:
 		l.clause(l.dropped(kwUnevaluatedProperties, unevaluated))
@@ -174,7 +146,7 @@ func (l *lowering) member(n *node, m member) {
 	switch m.k {
 	case kwComment, kwUnevaluatedProperties:
 	case kwType:
-		l.put(m, l.quoted("object"))
+		l.set(m.k, l.quoted("object"))
 	case kwProperties:
 		l.add(m.k, v)
 		l.unread(m, '{')
@@ -193,20 +165,20 @@ func (l *lowering) member(n *node, m member) {
 	case kwNot, kwEnum, kwConst:
 		l.clause(l.dropped(m.k, v))
 	case kwAdditionalProperties:
-		switch old := l.get(m); {
+		switch old := l.get(m.k); {
 		case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
-			l.put(m, v)
+			l.set(m.k, v)
 		case old.is('{') && v.is('{'):
-			l.put(m, l.allOf(old, v))
+			l.set(m.k, l.allOf(old, v))
 		}
 	case kwPatternProperties:
 		if v.is('{') {
 			l.add(m.k, v)
 		}
 	default:
-		switch old := l.get(m); {
+		switch old := l.value(&l.all, m.name); {
 		case old == nil:
-			l.put(m, v)
+			l.put(&l.all, m)
 		case !has(annotations, m.k) && !l.equal(old, v):
 			l.clause(l.dropped(m.k, v))
 		}
@@ -214,33 +186,30 @@ func (l *lowering) member(n *node, m member) {
 }
 
 // object is the value of one of the two keywords that name schemas, which is
-// changed in place, with the places of its members.
-func (l *lowering) object(k keyword) (value *node, known map[string]int) {
-	m := k.with(nil)
-	if value = l.get(m); value == nil {
+// changed in place.
+func (l *lowering) object(k keyword) *index {
+	value := l.get(k)
+	if value == nil {
 		value = l.meter.object()
-		l.put(m, value)
+		l.set(k, value)
 	}
 	if l.inside == nil {
-		l.inside = map[keyword]map[string]int{}
+		l.inside = map[keyword]*index{}
 	}
 	if l.inside[k] == nil {
-		l.inside[k] = l.indexes(value)
+		l.inside[k] = &index{of: value}
 	}
-	return value, l.inside[k]
+	return l.inside[k]
 }
 
 // add puts the named schemas of v under the keyword, beside those there.
 func (l *lowering) add(k keyword, v *node) {
-	to, known := l.object(k)
+	to := l.object(k)
 	for _, m := range v.list('{') {
-		l.step(8)
-		if i, ok := known[m.name]; !ok {
-			l.room(memberSize + 64)
-			known[m.name] = len(to.members)
-			to.add(m)
-		} else if old := to.members[i].value; !l.equal(old, m.value) {
-			to.members[i].value = l.allOf(old, m.value)
+		if old := l.value(to, m.name); old == nil {
+			l.put(to, m)
+		} else if !l.equal(old, m.value) {
+			l.put(to, named(m.name, l.allOf(old, m.value)))
 		}
 	}
 }
@@ -255,11 +224,10 @@ func (l *lowering) unread(m member, kind byte) {
 
 func (l *lowering) require(names []member) {
 	l.room(memberSize * len(names))
-	m := kwRequired.with(nil)
-	list := l.get(m)
+	list := l.get(kwRequired)
 	if list == nil {
 		list = l.array()
-		l.put(m, list)
+		l.set(kwRequired, list)
 	}
 	list.members = append(list.members, names...)
 }
@@ -345,35 +313,31 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 			l.tell(&j.told, a)
 		}
 	}
-	props, known := l.object(kwProperties)
+	props := l.object(kwProperties)
 	for _, v := range j.order {
 		value := v.schemas[0].value
 		if len(v.schemas) > 1 {
 			value = l.meter.object(kwAnyOf.with(l.array(v.schemas...)))
 		}
-		i, ok := known[v.name]
-		switch {
-		case !ok:
-			l.room(memberSize + 64)
-			known[v.name] = len(props.members)
-			props.add(named(v.name, value))
-		case v.naming == len(alternatives) && !l.equal(props.members[i].value, value):
-			old := props.members[i].value
+		switch old := l.value(props, v.name); {
+		case old == nil:
+			l.put(props, named(v.name, value))
+		case v.naming == len(alternatives) && !l.equal(old, value):
 			if old.is('{') && value.is('{') && len(v.schemas) > 1 && old.get(kwAnyOf) == nil {
 				old.set(kwAnyOf, value.get(kwAnyOf))
 			} else {
-				props.members[i].value = l.allOf(old, value)
+				l.put(props, named(v.name, l.allOf(old, value)))
 			}
 		}
 	}
 	if len(j.common) > 0 {
 		l.require(j.common)
 	}
-	if closed := kwAdditionalProperties.with(nil); j.closed && l.get(closed) == nil {
+	if j.closed && l.get(kwAdditionalProperties) == nil {
 		if len(j.patterns.members) > 0 {
 			l.add(kwPatternProperties, j.patterns)
 		}
-		l.put(closed, &node{kind: 'f', text: "false"})
+		l.set(kwAdditionalProperties, &node{kind: 'f', text: "false"})
 	}
 	l.clause("Alternatives: " + briefly(j.told.String(), maxTold) + ".")
 	return nil

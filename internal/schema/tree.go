@@ -344,13 +344,50 @@ func (n *node) schemas(yield func(k keyword, sub member) bool) {
 	}
 }
 
-// indexes maps the names of an object's members to their places.
-func (m *meter) indexes(n *node) map[string]int {
-	m.step(8 * len(n.members))
-	m.room(48 * len(n.members))
-	places := make(map[string]int, len(n.members))
-	for i := range n.members {
-		places[n.members[i].name] = i
+// An index finds the members of one object by name. It goes over few, and makes
+// a map of many when it is first asked, so that none is searched again and again.
+type index struct {
+	of     *node
+	places map[string]int // of the members; nil while they are few
+}
+
+// find is the place of the member with the name, -1 where there is none.
+func (m *meter) find(x *index, name string) int {
+	if x.places == nil && len(x.of.members) > fewNames {
+		m.step(8 * len(x.of.members))
+		m.room(48 * len(x.of.members))
+		x.places = make(map[string]int, len(x.of.members))
+		for i := range x.of.members {
+			x.places[x.of.members[i].name] = i
+		}
 	}
-	return places
+	m.step(4)
+	if x.places == nil {
+		return slices.IndexFunc(x.of.members, func(other member) bool { return other.name == name })
+	}
+	if i, ok := x.places[name]; ok {
+		return i
+	}
+	return -1
+}
+
+// put sets the value of the member with the name of new, or adds it.
+func (m *meter) put(x *index, new member) {
+	if i := m.find(x, new.name); i >= 0 {
+		x.of.members[i].value = new.value
+		return
+	}
+	m.room(memberSize + 64)
+	if x.places != nil {
+		x.places[new.name] = len(x.of.members)
+	}
+	x.of.add(new)
+}
+
+// value is that of the member with the name, nil where there is none.
+func (m *meter) value(x *index, name string) *node {
+	if i := m.find(x, name); i >= 0 {
+		return x.of.members[i].value
+	}
+	return nil
 }
