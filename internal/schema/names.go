@@ -55,21 +55,13 @@ type renamer struct {
 }
 
 func (r *renamer) note(name string) {
-	r.step(8 + len(name)/8)
-	if r.noted[name] {
+	if !r.first(r.noted, name) {
 		return
 	}
-	r.room(128)
+	r.first(r.taken, name)
 	if !legalName(name) {
 		r.order = append(r.order, name)
 	}
-	r.noted[name], r.taken[name] = true, true
-}
-
-func (r *renamer) take(name string) {
-	r.step(8 + len(name)/8)
-	r.room(64)
-	r.taken[name] = true
 }
 
 func (r *renamer) walk(n *node) {
@@ -78,9 +70,9 @@ func (r *renamer) walk(n *node) {
 	}
 	for _, k := range []keyword{kwDependentRequired, kwDependentSchemas, kwDependencies} {
 		for _, dependent := range n.get(k).list('{') {
-			r.take(dependent.name)
+			r.first(r.taken, dependent.name)
 			for name := range r.strings(dependent.value) {
-				r.take(name)
+				r.first(r.taken, name)
 			}
 		}
 	}
@@ -98,7 +90,7 @@ func (r *renamer) walk(n *node) {
 // behind a name is not tried again, whatever it was cut from.
 func (r *renamer) free(plain string) string {
 	if !r.taken[plain] {
-		r.take(plain)
+		r.first(r.taken, plain)
 		return plain
 	}
 	number := 2
@@ -112,7 +104,7 @@ func (r *renamer) free(plain string) string {
 			}
 			r.step(16)
 			if candidate := stem + "_" + tail; !r.taken[candidate] {
-				r.take(candidate)
+				r.first(r.taken, candidate)
 				r.next[stem] = number + 1
 				return candidate
 			}

@@ -67,7 +67,6 @@ type shape struct {
 	rest    *shape         // of other properties
 	prefix  []*shape
 	items   *shape
-	aliased bool // a property has an alias
 }
 
 type property struct {
@@ -410,65 +409,52 @@ func (st state) schemas(yield func(located) bool) {
 }
 
 func (c *compiler) fillObject(s *shape, objects state) {
-	f := filler{compiler: c, shape: s, objects: objects, seen: map[string]bool{}}
-	required := demanded{meter: c.meter, names: map[string]bool{}}
+	seen, required := map[string]bool{}, map[string]bool{}
+	add := func(name string) {
+		if !c.first(seen, name) {
+			return
+		}
+		p := property{name: name, shape: c.part(objects, step{name: name, item: -1, named: true})}
+		if c.names != nil {
+			p.alias = c.names.names[name]
+		}
+		c.room(propertySize)
+		s.props = append(s.props, p)
+	}
 	visited := map[*node]bool{} // alternatives have schemas in common
 	for l := range objects.schemas {
 		if c.step(8); visited[l.schema] {
 			continue
 		}
 		visited[l.schema] = true
-		required.by(l.schema, 0)
+		c.demanded(required, l.schema, 0)
 		for _, m := range l.schema.get(kwProperties).list('{') {
-			f.add(m.name)
+			add(m.name)
 		}
 	}
 	for i := range objects.may { // what is required only has a new name, too
 		for name := range c.strings(objects.may[i].schema.get(kwRequired)) {
 			if c.names.names[name] != "" {
-				f.add(name)
+				add(name)
 			}
 		}
-	}
-	for i := range s.props {
-		s.props[i].required = required.names[s.props[i].name]
 	}
 	s.rest = c.part(objects, step{item: -1})
 	if len(s.props) > fewNames {
 		c.room(64 * len(s.props))
 		s.index = make(map[string]int, len(s.props))
-		for i, p := range s.props {
-			if p.alias != "" {
-				s.index[p.alias] = i
-			}
-		}
-		for i, p := range s.props {
-			s.index[p.name] = i
+	}
+	for i := range s.props {
+		p := &s.props[i]
+		if p.required = required[p.name]; s.index != nil && p.alias != "" {
+			s.index[p.alias] = i
 		}
 	}
-}
-
-// A filler adds properties to a shape.
-type filler struct {
-	*compiler
-	shape   *shape
-	objects state
-	seen    map[string]bool
-}
-
-func (f *filler) add(name string) {
-	alias := ""
-	if f.names != nil {
-		alias = f.names.names[name]
+	for i := range s.props {
+		if s.index != nil { // a name counts more than an alias
+			s.index[s.props[i].name] = i
+		}
 	}
-	if f.step(8 + len(name)/64); f.seen[name] {
-		return
-	}
-	f.room(propertySize + 48)
-	f.seen[name] = true
-	f.shape.aliased = f.shape.aliased || alias != ""
-	part := f.part(f.objects, step{name: name, item: -1, named: true})
-	f.shape.props = append(f.shape.props, property{name: name, alias: alias, shape: part})
 }
 
 // A step leads from a value to a part of it: an item, or else the property of a
@@ -594,38 +580,24 @@ func arrayParts(n *node) (prefix []member, rest *node) {
 	return nil, items
 }
 
-// demanded are the properties that schemas require, if only in some cases.
-type demanded struct {
-	*meter
-	names map[string]bool
-}
-
-func (d demanded) add(name string) {
-	d.step(8 + len(name)/64)
-	if !d.names[name] {
-		d.room(48)
-		d.names[name] = true
-	}
-}
-
-// by adds what n requires. Schemas in place within one another count up to the
-// depth that a normal schema may have.
-func (d demanded) by(n *node, depth int) {
+// demanded adds the properties that n requires, if only in some cases. Schemas in
+// place within one another count up to the depth that a normal schema may have.
+func (c *compiler) demanded(names map[string]bool, n *node, depth int) {
 	if !n.is('{') || depth > maxInPlace {
 		return
 	}
-	d.step(1 + len(n.members))
-	for name := range d.strings(n.get(kwRequired)) {
-		d.add(name)
+	c.step(1 + len(n.members))
+	for name := range c.strings(n.get(kwRequired)) {
+		c.first(names, name)
 	}
 	if only := n.get(kwRequired); only.is('"') {
-		d.add(d.string(only))
+		c.first(names, c.string(only))
 	}
 	for _, k := range []keyword{kwDependentRequired, kwDependencies} {
 		for _, dependent := range n.get(k).list('{') {
-			d.step(1)
-			for name := range d.strings(dependent.value) {
-				d.add(name)
+			c.step(1)
+			for name := range c.strings(dependent.value) {
+				c.first(names, name)
 			}
 		}
 	}
@@ -634,12 +606,12 @@ func (d demanded) by(n *node, depth int) {
 		cases |= unions
 	}
 	for k, sub := range n.schemas {
-		if d.step(1); has(cases, k) {
-			d.by(sub.value, depth+1)
+		if c.step(1); has(cases, k) {
+			c.demanded(names, sub.value, depth+1)
 		}
 		// Older drafts have a boolean in the property.
 		if k == kwProperties && depth == 0 && sub.value.get(kwRequired).is('t') {
-			d.add(sub.name)
+			c.first(names, sub.name)
 		}
 	}
 }

@@ -172,17 +172,17 @@ func (d *document) byID(id string) *node {
 
 // member is the value of the member with the name, nil where there is none.
 func (d *document) member(n *node, name string) *node {
-	x := d.indexes[n]
-	if x == nil {
-		x = &index{of: n}
-		if len(n.members) > fewNames {
-			if d.indexes == nil {
-				d.indexes = map[*node]*index{}
-			}
-			d.indexes[n] = x
-		}
+	if len(n.members) <= fewNames {
+		d.step(len(n.members))
+		return n.property(name)
 	}
-	return d.value(x, name)
+	if d.indexes == nil {
+		d.indexes = map[*node]*index{}
+	}
+	if d.indexes[n] == nil {
+		d.indexes[n] = &index{of: n}
+	}
+	return d.value(d.indexes[n], name)
 }
 
 // definitions goes over the definitions of a resource.

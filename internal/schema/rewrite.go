@@ -4,7 +4,6 @@ package schema
 // What is as it should be they leave as it is.
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -361,16 +360,15 @@ func (w *rewriter) nameLists(n *node, m member) (widened bool) {
 			continue
 		}
 		names := w.array()
-		w.room((memberSize + 64) * len(list.value.members))
+		w.room(memberSize * len(list.value.members))
 		seen := map[string]bool{}
 		for _, name := range list.value.members {
 			switch text := w.string(name.value); {
 			case !name.value.is('"'):
 				widened = true
-			case seen[text]:
+			case !w.first(seen, text):
 				repeated = true
 			default:
-				seen[text] = true
 				names.members = append(names.members, name)
 			}
 		}
@@ -641,22 +639,25 @@ func (w *rewriter) required(n *node) (widened bool) {
 	if list == nil || len(list.members) == 0 || w.areProperties(list.members, props.list('{')) {
 		return false
 	}
-	known := index{of: cmp.Or(props, &node{kind: '{'})}
-	var names, missing []member
-	w.room((memberSize + 64) * len(list.members))
+	if props == nil {
+		props = w.object()
+	}
+	known := index{of: props}
+	var names []member
+	w.room(memberSize * len(list.members))
 	seen := make(map[string]bool, len(list.members))
-	respelled := false
+	respelled, missing := false, false
 	for _, m := range list.members {
 		name := w.string(m.value)
-		if !m.value.is('"') || seen[name] {
+		if !m.value.is('"') || !w.first(seen, name) {
 			continue
 		}
-		seen[name] = true
 		quoted := w.quoted(name)
 		respelled = respelled || quoted.text != m.value.text
 		names = append(names, item(quoted))
 		if w.find(&known, name) < 0 {
-			missing = append(missing, named(name, w.object()))
+			w.put(&known, named(name, w.object()))
+			missing = true
 		}
 	}
 	if len(names) == 0 {
@@ -666,16 +667,11 @@ func (w *rewriter) required(n *node) (widened bool) {
 	if respelled || len(names) < len(list.members) {
 		n.set(kwRequired, w.array(names...))
 	}
-	if len(missing) == 0 {
+	if !missing {
 		return false
 	}
-	if props == nil {
-		props = w.object()
+	if !has(n.seen, kwProperties) {
 		n.insert(n.index(kwRequired), kwProperties, props)
-	}
-	w.room(memberSize * len(missing))
-	for _, m := range missing {
-		props.add(m)
 	}
 	n.changed = true
 	return n.get(kwAdditionalProperties) != nil

@@ -70,13 +70,12 @@ const maxClauses = 4 * maxSaid
 
 func (l *lowering) clause(text string) {
 	l.room(len(text) + 32)
-	if l.length > maxClauses || l.said[text] {
-		return
-	}
 	if l.said == nil {
 		l.said = map[string]bool{}
 	}
-	l.said[text] = true
+	if l.length > maxClauses || !l.first(l.said, text) {
+		return
+	}
 	l.length += len(text)
 	l.clauses = append(l.clauses, text)
 }
@@ -355,20 +354,16 @@ func (l *lowering) join(j *joint, a *lowering, alternatives int) {
 			j.order = append(j.order, v)
 		}
 		v.naming++
-		if key := l.key(m.value); !v.known[key] {
-			l.room(memberSize + 64)
-			v.known[key] = true
+		if l.first(v.known, l.key(m.value)) {
+			l.room(memberSize)
 			v.schemas = append(v.schemas, item(m.value))
 		}
 	}
 	seen := map[string]bool{}
 	for name := range l.strings(a.out.get(kwRequired)) {
-		l.step(8)
-		if seen[name] {
+		if !l.first(seen, name) {
 			continue
 		}
-		l.room(64)
-		seen[name] = true
 		if j.demanded[name]++; j.demanded[name] == alternatives {
 			j.common = append(j.common, item(l.quoted(name)))
 		}

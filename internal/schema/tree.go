@@ -391,3 +391,14 @@ func (m *meter) value(x *index, name string) *node {
 	}
 	return nil
 }
+
+// first reports whether a name is not in a set yet, and puts it there.
+func (m *meter) first(set map[string]bool, name string) bool {
+	m.step(8 + len(name)/64)
+	if set[name] {
+		return false
+	}
+	m.room(64)
+	set[name] = true
+	return true
+}
