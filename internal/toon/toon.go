@@ -63,7 +63,8 @@ const (
 // table takes one look at each.
 type parser struct{ shapes map[string]int }
 
-// parse reads the value that c stands at.
+// parse reads the value that c stands at. It recurses as deep as maxDepth at most, which
+// Encode has looked at before.
 func (p *parser) parse(c *raw.Cursor) *value {
 	v := &value{kind: c.Kind(), shape: noRow}
 	switch v.kind {
@@ -86,7 +87,10 @@ func (p *parser) parse(c *raw.Cursor) *value {
 	return v
 }
 
-// shapeOf returns the shape of an object: the same whatever the order of members.
+// shapeOf returns the shape of an object: the same whatever the order of members (§9.3
+// lets rows have another order than the header). Members that are objects take part by the
+// number of their shape, so that a deep row is not spelled out at each of its levels: that
+// made the time grow with the square of the depth.
 func (p *parser) shapeOf(members []member) int {
 	names := make([]string, 0, len(members))
 	for _, m := range members {
@@ -111,7 +115,8 @@ func (p *parser) shapeOf(members []member) int {
 	return p.shapes[all]
 }
 
-// isTable reports whether values are rows of one shape.
+// isTable reports whether values are rows of one shape. Rows of nothing are none: their
+// header would be empty.
 func isTable(values []member) bool {
 	return len(values) > 0 && values[0].value.shape >= oneRow &&
 		!slices.ContainsFunc(values, func(m member) bool { return m.value.shape != values[0].value.shape })
@@ -122,6 +127,7 @@ var (
 	numeric  = regexp.MustCompile(`(?i)^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
 )
 
+// key returns a name as TOON (§7.3).
 func key(name string) string { return quote(name, plainKey.MatchString) }
 
 // plainText reports whether a text needs no quotes (§7.2).
@@ -131,29 +137,12 @@ func plainText(s string) bool {
 		!strings.ContainsFunc(s, func(r rune) bool { return r < ' ' })
 }
 
+// quote puts a text into quotes where it needs them (§7.1).
 func quote(s string, plain func(string) bool) string {
 	if plain(s) {
 		return s
 	}
-	b := []byte{'"'}
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r == '\n':
-			b = append(b, `\n`...)
-		case r == '\r':
-			b = append(b, `\r`...)
-		case r == '\t':
-			b = append(b, `\t`...)
-		case r < ' ':
-			b = append(b, `\u00`...)
-			b = append(b, "0123456789abcdef"[r>>4], "0123456789abcdef"[r&15])
-		default:
-			b = append(b, string(r)...)
-		}
-	}
-	return string(append(b, '"'))
+	return string(raw.AppendQuote(nil, s)) // escapes what TOON does, and nothing else
 }
 
 // number returns a number in its canonical form (§2): without exponent from 1e-6
@@ -167,7 +156,7 @@ func number(s string) string {
 	whole, fraction, _ := strings.Cut(mantissa, ".")
 	shift, err := strconv.Atoi(exponent)
 	if err != nil && exponent != "" || shift > 1<<31 || shift < -1<<31 {
-		return s // beyond all that is a number elsewhere
+		return s // beyond all that is a number elsewhere, and point would overflow
 	}
 	digits = strings.TrimLeft(whole+fraction, "0")
 	point := len(digits) - len(fraction) + shift // where the point is in digits
@@ -198,6 +187,7 @@ func number(s string) string {
 	return s
 }
 
+// An encoder has no error: what does not fit is no TOON, and the JSON stays as it is.
 type encoder struct {
 	strings.Builder
 	limit int
@@ -258,7 +248,9 @@ func (e *encoder) array(before, name string, v *value, depth, within int) {
 	}
 }
 
-// list writes an array that is not a table.
+// list writes an array that is not a table: on one line where it has no objects and
+// arrays (§9.1), else an item a line (§9.4), whose first member shares the line of its
+// hyphen.
 func (e *encoder) list(before string, v *value, depth, within int) {
 	length := "[" + strconv.Itoa(len(v.members)) + "]:"
 	if !slices.ContainsFunc(v.members, func(m member) bool { return m.value.kind != 0 }) {
@@ -299,7 +291,8 @@ func (e *encoder) keyed(before, name string, v *value, depth, within int) {
 	}
 }
 
-// header names the columns of a table, and groups of them (§9.3).
+// header names the columns of a table, and groups of them (§9.3), in the order of its
+// first row.
 func header(row *value) string {
 	names := make([]string, len(row.members))
 	for i, m := range row.members {
@@ -318,6 +311,8 @@ func (e *encoder) cells(first, row *value) string {
 	return strings.Join(appendCells(nil, first, row), ",")
 }
 
+// appendCells appends the cells of a row. Almost all rows have the order of the first one:
+// only for another one is there a map.
 func appendCells(cells []string, first, row *value) []string {
 	var byName map[string]*value // where the order is another
 	for i, m := range first.members {
