@@ -237,24 +237,36 @@ func (x *index) weigh() {
 			}
 		}
 	}
-	var total [fields]int
-	for i, d := range x.documents {
-		for f := range total {
-			if d.terms != nil {
-				total[f] += int(breadth[i][f])
-			}
-		}
-	}
+	usual := x.usual(breadth)
 	for i := range x.documents {
 		d := &x.documents[i]
-		for f := range total {
-			ratio := float64(breadth[i][f]) * float64(x.live) / float64(max(total[f], 1))
+		for f := range usual {
+			ratio := float64(breadth[i][f]) / float64(usual[f])
 			d.gain[f] = weights[f] / (1 - shortness + shortness*ratio + stuffing[f]*ratio*ratio)
 			if d.artful[f] {
 				d.gain[f] *= artful
 			}
 		}
 	}
+}
+
+// usual returns what seven of ten texts stay below, of those that are not empty. A mean
+// would grow with each text that a server puts in to make others look short.
+func (x *index) usual(breadth [][fields]int32) (usual [fields]int32) {
+	all := make([]int32, 0, x.live)
+	for f := range usual {
+		all = all[:0]
+		for i, d := range x.documents {
+			if d.terms != nil && breadth[i][f] > 0 {
+				all = append(all, breadth[i][f])
+			}
+		}
+		slices.Sort(all)
+		if usual[f] = 1; len(all) > 0 {
+			usual[f] = all[len(all)*7/10]
+		}
+	}
+	return usual
 }
 
 // A hit is a document that shares a word with a query.

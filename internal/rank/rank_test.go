@@ -208,6 +208,14 @@ func TestFindBroad(t *testing.T) {
 	for i := range 300 {
 		all = append(all, pseudo(2000+i)) // words of no other tool
 	}
+	var giants []Tool // beside which others look short
+	for i := range 80 {
+		text := ""
+		for j := range 200 {
+			text += fmt.Sprintf("It has a %s, and so it is a %s. ", pseudo(3000+211*i+j), pseudo(4000+j))
+		}
+		giants = append(giants, Tool{Name: fmt.Sprint("giant", i), Description: text})
+	}
 	for _, n := range []int{30, 60, 100, 300, len(all)} {
 		var words []string
 		for i := range n {
@@ -230,8 +238,9 @@ func TestFindBroad(t *testing.T) {
 			"title":      {{Name: "bad", Title: list, Description: list}},
 			"everywhere": {{Name: "bad", Title: list, Description: list, Schema: []byte(schema)}},
 			"tools":      parts,
+			"giants":     append(slices.Clone(giants), Tool{Name: "bad", Description: prose}),
 		} {
-			if n < 60 && strings.Contains("prose parameters title everywhere", form) {
+			if n < 60 && strings.Contains("prose parameters title everywhere giants", form) {
 				continue // about as broad as the others are
 			}
 			c, catalog := NewCatalog(), append(slices.Clone(tools), bad...)
