@@ -75,6 +75,8 @@ type conn struct {
 	close     sync.Once
 }
 
+// Connect, SessionID and Close are for the SDK: what it opens and closes here is
+// the handshake alone, the transport below goes on.
 func (c *conn) Connect(context.Context) (sdk.Connection, error) { return c, nil }
 
 func (c *conn) SessionID() string { return "" }
@@ -84,6 +86,8 @@ func (c *conn) Close() error {
 	return nil
 }
 
+// Read returns the answers in the order of the requests, of which the SDK sends
+// one at a time.
 func (c *conn) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case answer := <-c.answers:
@@ -210,7 +214,8 @@ func mayHaveTools(capabilities []byte) bool {
 	return !others
 }
 
-// versions keeps the strings of a list.
+// versions keeps the strings of a list: the SDK would refuse the answer for
+// anything else in it, and the server may still speak one of them.
 func versions(list []byte) []byte {
 	out := []byte{'['}
 	for value := range raw.Elements(list) {

@@ -88,6 +88,7 @@ func parse(data []byte) (m Message, end int, err error) {
 // bytes. A longer one is not decoded.
 const maxMethod = 256
 
+// parseMethod keeps a long name from being decoded, and from being kept.
 func parseMethod(value []byte) string {
 	if raw.IsString(value) && len(value) > maxMethod {
 		return "a method with so long a name"

@@ -90,6 +90,8 @@ func (b *Pending) Forgotten() bool {
 	return len(b.forgotten) > 0 && time.Since(b.forgot) < forgottenTime
 }
 
+// take ends the wait of the call with the id and returns it, nil if none waits: of
+// an answer, an error and a caller that gives up, the first one counts.
 func (b *Pending) take(id int64) *Call {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -184,6 +186,7 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 	return reply, took
 }
 
+// clone is bytes.Clone without room to spare: an answer may live long.
 func clone(b []byte) []byte {
 	if b == nil {
 		return nil

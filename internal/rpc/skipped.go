@@ -43,6 +43,7 @@ func (j *Skipped) Warnings(one, many string) []string {
 	return []string{fmt.Sprintf("skipped %d %s, the first: %q", j.count, many, j.first)}
 }
 
+// any reports whether anything was counted.
 func (j *Skipped) any() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

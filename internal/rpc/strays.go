@@ -89,6 +89,8 @@ func (b *Pending) settle(call *Call) {
 	close(call.done)
 }
 
+// isParseError reports whether an error says that what was sent could not be read,
+// which is no answer to a notification.
 func isParseError(object []byte) bool {
 	code, _ := parseCode(raw.Member(object, "code"))
 	return code == -32700

@@ -29,6 +29,11 @@ var errStale = fmt.Errorf("the server has closed the connection: %w", io.EOF)
 
 // A conn is a network connection, above its TLS unless that is for HTTP/2 or
 // goes through a proxy.
+//
+// net/http reads ahead in a goroutine of its own, and logs what it finds while it
+// waits for nothing. So what is not to be expected is held back where it comes
+// in, and where the end of an answer can be seen, which is in its plain text. A
+// connection that was sent more has ended for net/http, and is not used again.
 type conn struct {
 	net.Conn
 	closed   func(*conn)

@@ -27,6 +27,8 @@ type body struct {
 
 var errGivenUp = errors.New("the caller has given up")
 
+// Read claims the call before its first byte: a caller that gives up later has to
+// say that the tool may have run, one that did so before stops it here.
 func (b *body) Read(p []byte) (int, error) {
 	if !b.call.Begin() {
 		return 0, errGivenUp

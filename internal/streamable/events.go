@@ -37,6 +37,8 @@ type events struct {
 	lastEvent, loose []byte // what was said besides messages: see words
 }
 
+// newEvents returns a reader of streams whose messages have limit bytes at most.
+// It is for one goroutine; free gives its buffer back.
 func newEvents(pool *buffers, limit int) *events {
 	e := &events{pool: pool, limit: limit, lines: lines.NewReader(&pool.Pool, limit)}
 	e.lines.CR = true
@@ -101,6 +103,7 @@ func (e *events) next() ([]byte, error) {
 	}
 }
 
+// reset forgets the event under way. Its data is not valid any more.
 func (e *events) reset() {
 	if e.joined != nil {
 		e.pool.Put(e.joined)
@@ -125,6 +128,8 @@ func (e *events) dispatch() []byte {
 	return e.only()
 }
 
+// field takes one line of an event, and what servers and gateways write in place
+// of one: a message without a field name, or words about what went wrong.
 func (e *events) field(line []byte) {
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))

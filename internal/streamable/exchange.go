@@ -99,6 +99,8 @@ func (c *Conn) send(ctx context.Context, method string, s session, r *request) (
 				continue
 			}
 		}
+		// The answer to a tool call may come with the status of a redirect; then
+		// there is nothing to follow.
 		if resp.StatusCode < 300 || resp.StatusCode > 399 || r.method == rpc.MethodCallTool && c.buffer(r, resp) {
 			return resp, nil
 		}
@@ -133,6 +135,7 @@ func (c *Conn) redirect(from *url.URL, resp *http.Response) (*url.URL, error) {
 	return to, nil
 }
 
+// origin names those who may see what is sent to a URL (RFC 6454).
 func origin(u *url.URL) string { return u.Scheme + "://" + hostPort(u) }
 
 // hostPort is the address that net/http dials for the URL.
@@ -210,6 +213,8 @@ func (c *Conn) exchange(ctx context.Context, r *request) error {
 			return err
 		}
 	}
+	// Each turn is one attempt. Its outcome is decided in classify, and what may
+	// be sent again after it is marked as refused before it is.
 	for stale := 0; ; {
 		r.call.Generation = s.generation
 		resp, err := c.send(ctx, http.MethodPost, s, r)

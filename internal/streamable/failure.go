@@ -34,6 +34,8 @@ type failure struct {
 	version string       // the one to speak instead
 }
 
+// newFailure makes a failure of a body, or its start, which must not change any
+// more. Whether the call's answer is in it is for find.
 func newFailure(resp *http.Response, body []byte) *failure {
 	f := &failure{resp: resp, status: resp.StatusCode, body: body[:min(len(body), maxRead)]}
 	text := rpc.Trim(body)
@@ -79,6 +81,7 @@ func namesJSONRPC(text []byte) bool {
 	return false
 }
 
+// release gives the body back, which nothing of f may be used after. It may be nil.
 func (f *failure) release() {
 	if f != nil && f.free != nil {
 		f.free()
@@ -229,6 +232,7 @@ var reasons = []*regexp.Regexp{
 	regexp.MustCompile(`error=(?:"([^"]*)|([^,]*))`),
 }
 
+// isText reports whether a body can be shown. The last character may be cut.
 func isText(body []byte) bool {
 	for i := 0; i < len(body); {
 		r, size := utf8.DecodeRune(body[i:])

@@ -78,6 +78,8 @@ func (b *foreignBody) Read(p []byte) (int, error) {
 	return n, b.err
 }
 
+// fill reads into a buffer of its own: a read that nobody waits for any more must
+// not write into the caller's.
 func (b *foreignBody) fill() {
 	if b.buffer == nil {
 		b.buffer = make([]byte, foreignSize)
@@ -101,6 +103,7 @@ func (b *foreignBody) fill() {
 	}
 }
 
+// Close may be called more than once. A body whose Close hangs is left behind.
 func (b *foreignBody) Close() error {
 	b.once.Do(func() {
 		close(b.closed)

@@ -99,6 +99,8 @@ func (c *Conn) beginListening(wanted *listening, stays bool) (opened <-chan stru
 	return l.opened
 }
 
+// endListening closes the stream after the last call that wanted it. One that stays
+// is for questions, which no call needs to wait for.
 func (c *Conn) endListening(wanted *listening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -53,6 +53,7 @@ type paramReader struct {
 	err    error // the first
 }
 
+// fail notes the first error: it is about the place that is read now.
 func (r *paramReader) fail(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf(format, args...)
@@ -79,6 +80,8 @@ func (r *paramReader) schema(p *Params) (header, kind []byte) {
 	return header, kind
 }
 
+// properties notes what the properties of the schema at hand ask for. It calls
+// schema, which calls it, no deeper than maxParamDepth.
 func (r *paramReader) properties(p *Params) {
 	if len(r.path) >= maxParamDepth {
 		return
@@ -192,6 +195,7 @@ func (p *Params) add(header http.Header, c *raw.Cursor) {
 	}
 }
 
+// paramText returns a value as a header has it; ok is false for what has no header.
 func paramText(value []byte) (text string, ok bool) {
 	if raw.Null(value) {
 		return "", false

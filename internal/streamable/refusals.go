@@ -38,6 +38,8 @@ const (
 // none.
 func (c *Conn) classify(s session, r *request, f *failure) outcome {
 	tool := r.method == rpc.MethodCallTool
+	// What the call's own id says comes first, then what allows to send it again,
+	// by how certain that is. The statuses that merely explain come last.
 	switch {
 	case f == nil && r.refused:
 		return sessionLost

@@ -38,6 +38,7 @@ const (
 	forgotten       // the server has said so
 )
 
+// current returns the session that a new request goes out in.
 func (c *Conn) current() session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,6 +198,8 @@ func (c *Conn) renew(ctx context.Context, lost session) error {
 	}
 }
 
+// runRenewal does the work of a renewal. The old session stays in place until the
+// new one is there: a request without any would have some servers begin one for it.
 func (c *Conn) runRenewal(ctx context.Context, r *renewal) {
 	defer c.leave(&r.request)
 	ctx, cancel := patience.WithTimeout(ctx, renewTime)

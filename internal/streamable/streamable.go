@@ -213,6 +213,7 @@ func (c *Conn) run(ctx context.Context, r *request) context.Context {
 	return ctx
 }
 
+// leave ends a request that was entered. Shutdown waits for the last of them.
 func (c *Conn) leave(r *request) {
 	r.cancel()
 	c.mu.Lock()
@@ -291,6 +292,8 @@ func (c *Conn) mind(ctx context.Context, r *request, err error) {
 	}
 }
 
+// connectValues returns a context with the values of that of Connect, which a
+// caller's transport or Authorizer may look for, but not with its end.
 func (c *Conn) connectValues() context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -321,6 +324,9 @@ func (c *Conn) Stop() { c.shutdown(stopTime) }
 // Abort is Stop for a server that did not start properly.
 func (c *Conn) Abort() { c.shutdown(abortTime) }
 
+// shutdown takes its steps in this order: no request begins any more, those under
+// way end, the server is told, and then the network connections are closed, since
+// all before may still use them.
 func (c *Conn) shutdown(limit time.Duration) {
 	c.stop.Do(func() {
 		waiting := c.Pending.Waiting()
