@@ -72,7 +72,8 @@ func Read(text []byte, lookup func(name string) (string, bool)) ([]Entry, error)
 	return f.entries, nil
 }
 
-// A file collects what a file says.
+// A file collects what a file says. Nothing in it is written after Read has
+// returned.
 type file struct {
 	lookup  func(name string) (string, bool)
 	found   bool              // a member with servers

@@ -161,7 +161,8 @@ func (e *entry) addEnv(name, value string) {
 	e.Env = append(e.Env, name+"="+value)
 }
 
-// addHeader takes a header. Whether it is one is for Server to say.
+// addHeader takes a header. Whether it is one is for Server to say, whose faults
+// are told with those of here.
 func (e *entry) addHeader(name, value string) {
 	if e.Headers == nil {
 		e.Headers = map[string]string{}
@@ -221,7 +222,9 @@ func (e *entry) url() (url string) {
 	return url
 }
 
-// first returns the text of the first of several members that is there.
+// first returns the text of the first of several members that is there. Each
+// application writes one of them; a file for several may have more, which then say
+// the same.
 func (e *entry) first(names ...string) string {
 	for _, name := range names {
 		if e.fields[name] != nil {
@@ -231,7 +234,8 @@ func (e *entry) first(names ...string) string {
 	return ""
 }
 
-// text returns a member that must be a text.
+// text returns a member that must be a text. Unlike the elements of args it is not
+// a number that somebody forgot to quote.
 func (e *entry) text(name string) string {
 	value := e.fields[name]
 	if value == nil {

@@ -14,17 +14,27 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// The lists of tools, by plain names. What is approved is kept alone: an
-// application asks a person about the others, and here nobody is asked.
+// The lists of tools, by plain names: those that applications document, and what
+// people write who remember them half. A list that is passed over would give a model
+// what a person has kept from it, so it is better to know too many of them.
 var (
+	// keeps are lists of the only tools to use: includeTools of Gemini CLI and Amp,
+	// enabled_tools of Codex and Crush, tools of Copilot CLI, available_tools of
+	// Goose.
 	keeps = []string{
 		"tools", "includetools", "includedtools", "enabledtools", "enabletools", "allowedtools", "allowtools", "availabletools",
 		"toolallowlist", "toolsallowlist", "toolwhitelist", "onlytools",
 	}
+	// approves are lists of tools that need no approval: autoApprove of Cline and
+	// Kiro, alwaysAllow of Roo Code. They are kept alone: an application asks a
+	// person about the others, and here nobody is asked.
 	approves = []string{
 		"autoapprove", "autoapproved", "autoapprovetools", "autoapprovedtools", "alwaysallow", "alwaysallowtools", "alwaysallowed",
 		"autoallow", "approvedtools", "trustedtools",
 	}
+	// excludes are lists of tools not to use: excludeTools of Gemini CLI,
+	// disabledTools of Windsurf, Roo Code, Kiro and Amazon Q, disabled_tools of Codex
+	// and Crush.
 	excludes = []string{
 		"excludetools", "excludedtools", "disabledtools", "disabletools", "disallowedtools", "deniedtools", "denytools", "blockedtools",
 		"blocktools", "forbiddentools", "ignoretools", "ignoredtools", "hiddentools", "alwaysdeny", "neverallow",

@@ -66,7 +66,7 @@ func (f *file) restrict(object []byte) {
 	}
 }
 
-// keys adds the names of servers in a list: texts, or objects of the policy of
+// keys adds the names of servers in a list, which says what servers there may be: texts, or objects of the policy of
 // Claude Code.
 func (r *rules) keys(keys map[string]bool, name string, list []byte) {
 	understood := list[0] == '['
@@ -155,7 +155,9 @@ func sanitized(key string) string {
 	}, key)
 }
 
-// leaveOut excludes a tool; * and nothing mean all of them.
+// leaveOut excludes a tool; * and nothing mean all of them. A server without tools
+// is a fault: started all the same it would only cost time, and whoever wrote the
+// rule has turned it off.
 func (e *entry) leaveOut(tool, rule string) {
 	if tool == "" || tool == "*" {
 		e.fault("%q of the file leaves out all of its tools", short(rule))
@@ -164,7 +166,8 @@ func (e *entry) leaveOut(tool, rule string) {
 	e.exclude(tool)
 }
 
-// applyAgent keeps the tools that the agent of the file has: "@server" stands
+// applyAgent keeps the tools that the agent of the file has, as Amazon Q and Kiro
+// write it: "@server" stands
 // for all of a server, and "*" for everything there is. A server that the list
 // does not name is one that the agent cannot use.
 func (r *rules) applyAgent(e *entry) {

@@ -42,6 +42,8 @@ func (e *entry) expand(field, s string, bare bool) string {
 }
 
 // opener returns what begins a variable at the start of s, if something does.
+// Braces without a dollar are those of opencode alone: elsewhere they may be JSON in
+// an argument.
 func (e *entry) opener(s string) string {
 	for _, open := range []string{"${", "{env:", "{file:"} {
 		if strings.HasPrefix(s, open) && (open == "${" || e.from.mcp) {
@@ -76,7 +78,8 @@ func (e *entry) variable(field, open, inner string) string {
 	return value
 }
 
-// bareName returns the name behind the dollar at the start of s, or nothing.
+// bareName returns the name behind the dollar at the start of s, or nothing: $1 and
+// $$ are not names of variables.
 func bareName(s string) string {
 	if s[0] != '$' {
 		return ""

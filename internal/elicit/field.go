@@ -1,6 +1,8 @@
 package elicit
 
-// This file checks what was filled into a field.
+// This file checks what was filled into a field. The server checks it as well, but
+// what it says then goes to a model, and the person who has to mend the answer is
+// gone. What is not certain passes.
 
 import (
 	"errors"
@@ -41,7 +43,8 @@ type bound struct {
 	limit   float64 // of a field
 }
 
-// kinds are the types that a form has.
+// kinds are the types that a form has. The specification knows one kind of list,
+// of texts to choose from (2025-11-25), and no objects.
 var kinds = map[string][]bound{
 	"string":  {{"minLength", less, "has fewer than %v characters", 0}, {"maxLength", more, "has more than %v characters", 0}},
 	"array":   {{"minItems", less, "has fewer than %v elements", 0}, {"maxItems", more, "has more than %v elements", 0}},
@@ -167,7 +170,7 @@ func (f *field) checkText(s string) error {
 		return errors.New("does not match the pattern")
 	}
 	fits := true
-	switch f.format {
+	switch f.format { // those of the specification; any other is the server's to check
 	case "email": // without a name beside the address
 		a, err := mail.ParseAddress(s)
 		fits = err == nil && a.Address == s

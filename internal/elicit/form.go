@@ -1,6 +1,9 @@
 package elicit
 
-// This file reads the restricted schema of a form, and fills in the form.
+// This file reads the restricted schema of a form, and fills in the form. The
+// specification (client/elicitation, 2025-06-18 and later) has flat objects alone,
+// so that any application can show them. What is said of a field is kept in the
+// order and the bytes of one spelling: hosts compare and store it.
 
 import (
 	"bytes"
@@ -13,7 +16,9 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// A form is a flat object of fields.
+// A form is a flat object of fields. It shares no memory with the question that it
+// was read from: a person takes as long as it takes, and the line of output that the
+// question came in is used again.
 type form struct {
 	schema []byte // for the person who asks, its texts cleaned
 	fields []*field
@@ -34,6 +39,8 @@ func parseForm(schema []byte) (f form, err error) {
 	if kind, ok := raw.String(raw.Member(schema, "type")); ok && kind != "object" {
 		return form{}, fmt.Errorf("the requested schema is of type %q, not object", label(kind, maxQuoted))
 	}
+	// Few servers say that there are no other fields. Where one does, it would refuse
+	// the answer as a whole, and the person who gave it would not learn why.
 	f.closed = string(raw.Member(schema, "additionalProperties")) == "false"
 	required := map[string]bool{}
 	var names, properties []byte
@@ -91,8 +98,9 @@ func parseField(schema []byte) (*field, error) {
 			text = raw.AppendMember(text, key, quoteLabel(s))
 		}
 	}
+	// An application may hand the schema to a parser that knows JSON alone.
 	keep := func(key string) {
-		if value := members[key]; json.Valid(value) { // raw takes more than JSON
+		if value := members[key]; json.Valid(value) {
 			text = raw.AppendMember(text, key, raw.Compact(value))
 		}
 	}
@@ -129,7 +137,8 @@ func parseField(schema []byte) (*field, error) {
 }
 
 // choose reads the texts that are to be chosen from: an enum, with or without
-// names, or a union of constants with titles.
+// names (2025-06-18), or a union of constants with titles (2025-11-25). What else
+// is in a union is left out, since no answer could be that.
 func (f *field) choose(text []byte, members map[string][]byte) []byte {
 	if list := members["enum"]; len(list) > 0 && list[0] == '[' {
 		f.choices = map[string]bool{}
@@ -175,7 +184,9 @@ func (f *field) choose(text []byte, members map[string][]byte) []byte {
 }
 
 // fill checks what was filled in, and adds the defaults of what was not. Null in
-// place of an optional field is as good as nothing.
+// place of an optional field is as good as nothing: it is what an empty input of a
+// web page becomes. Fields come in the order of the form, then those that it does
+// not know in the order of the answer.
 func (f *form) fill(content []byte) ([]byte, error) {
 	content = bytes.TrimSpace(content)
 	if raw.Null(content) {
@@ -218,7 +229,8 @@ func (f *form) fill(content []byte) ([]byte, error) {
 	return object(out), nil
 }
 
-// membersOf returns the members of an object by their names.
+// membersOf returns the members of an object by their names; of those that share
+// one the last counts, as everywhere.
 func membersOf(value []byte) map[string][]byte {
 	members := map[string][]byte{}
 	for name, value := range raw.Members(value) {

@@ -62,12 +62,14 @@ func Parse(params []byte) (q Question, err error) {
 	case mode != "" && mode != "form":
 		return Question{}, fmt.Errorf("the mode %q of the question is not known", text.Start(mode, maxQuoted))
 	}
-	q.URL = ""
+	q.URL = "" // of a form it says nothing, and could be taken for one to open
 	q.form, err = parseForm(schema)
 	q.Schema = q.form.schema
 	return q, err
 }
 
+// checkURL refuses what is not a page of the web: an address of another scheme may
+// start a program of the user's, or read a file.
 func checkURL(s string) error {
 	if len(s) > maxURL {
 		return fmt.Errorf("the url of the question has more than %d bytes", maxURL)
@@ -121,8 +123,9 @@ type Request struct {
 	Params []byte
 }
 
-// Required reads a result that asks for input. ok is false for any other, and
-// for one that asks for something else than answers of a person.
+// Required reads a result that asks for input. ok is false for any other, and for
+// one that asks for something other than a person's answers: sampling or roots, which
+// are not offered, so that the result is shown as one that cannot be gone on with.
 func Required(result []byte) (input Input, ok bool) {
 	kind := ""
 	var requests []byte

@@ -67,7 +67,8 @@ func (t *timeout) Err() error {
 	return err
 }
 
-// A Limit is a timer that can be paused.
+// A Limit is a timer that can be paused. Pauses nest: several questions may be
+// asked at once. Its methods may be called concurrently, once Start was.
 type Limit struct {
 	mu     sync.Mutex
 	timer  *time.Timer

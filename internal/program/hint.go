@@ -41,6 +41,8 @@ func hasArguments(command string) bool {
 	return first > 0 && (!strings.ContainsAny(command[:first], `/\`) || strings.Contains(command[first:], " -"))
 }
 
+// hasPath reports whether a program of env can find others, as npx has to find
+// node, whatever PATH the host has.
 func hasPath(env []string) bool {
 	return slices.ContainsFunc(env, func(entry string) bool {
 		key, value, _ := Cut(entry)

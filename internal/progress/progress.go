@@ -46,7 +46,8 @@ func Follow(ctx context.Context, report func(Update), limit time.Duration) (cont
 }
 
 // read reads the params of a progress notification; ok is false where they say
-// nothing but that the server is alive.
+// nothing but that the server is alive. Servers write percentages and texts where
+// the specification has numbers, and messages alone.
 func read(params []byte) (u Update, ok bool) {
 	for name, value := range raw.Members(params) {
 		switch string(name) {
@@ -131,6 +132,8 @@ func (w *Watch) Take(params []byte) {
 	}
 }
 
+// run reports what is latest until there is nothing new. A report that panics, or
+// ends its goroutine as a test's FailNow does, is not called again.
 func (w *Watch) run() {
 	running := true
 	defer func() {

@@ -144,7 +144,9 @@ func (s *Session) GiveUp(ctx context.Context, step string, err error) error {
 // quarter of that.
 const maxRefusal = 4 << 10
 
-// Refusal is the error for a request that the server has answered with one.
+// Refusal is the error for a request that the server has answered with one, in its
+// words. It is not a *jsonrpc.Error: nobody can branch on a code that each server uses
+// as it likes.
 func Refusal(quoter *secret.Quoter, e jsonrpc.Error) error {
 	e.Message = quoter.Quote(e.Message, maxRefusal)
 	e.Data = []byte(quoter.QuoteBytes(e.Data, maxRefusal/4))
@@ -153,7 +155,8 @@ func Refusal(quoter *secret.Quoter, e jsonrpc.Error) error {
 
 const modulePath = "github.com/seed94b59a13/mcp"
 
-// moduleVersion returns the version of this module in the program.
+// moduleVersion returns the version of this module in the program, for the name
+// that servers log of their client.
 func moduleVersion() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		if info.Main.Path == modulePath {

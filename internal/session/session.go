@@ -111,6 +111,8 @@ func (s *Session) End(err error) {
 func (s *Session) Close() { s.close(s.transport.Stop) }
 
 func (s *Session) close(stop func()) {
+	// In this order: nothing begins any more, then what waits for a person gives up,
+	// then the transport ends what is in flight.
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()
@@ -120,7 +122,9 @@ func (s *Session) close(stop func()) {
 	s.End(nil)
 }
 
-// Call sends one request and returns the raw answer. The caller releases it.
+// Call sends one request and returns the raw answer. The caller releases it. An
+// error that wraps ErrNotSent is certain; of one that does not the server may have
+// read the request, and done what it asks for.
 func (s *Session) Call(ctx context.Context, call *rpc.Call) (rpc.Response, error) {
 	if err := cmp.Or(ctx.Err(), s.Cause()); err != nil {
 		return rpc.Response{}, fmt.Errorf("%w: %w", ErrNotSent, err)

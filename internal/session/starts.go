@@ -17,7 +17,10 @@ const (
 	maxIdle = 5
 )
 
-// Starts are the starts of one program. It must not be used concurrently.
+// Starts are the starts of one program. A program that fails at once would
+// otherwise be started by every call of a loop around a model, and each start costs
+// seconds and processes. The zero value has no start yet. It must not be used
+// concurrently.
 type Starts struct {
 	Begun time.Time // when the last one began
 
