@@ -91,7 +91,9 @@ func (m *matcher) add(k kind, r reading) {
 	for begin := range min(end, longestEscape) {
 		if mayEnd.MatchString(p.text[:begin]) {
 			m.addPattern(k, pattern{text: p.text[begin:], left: p.text[:begin]})
-			m.addPattern(k, pattern{text: p.text[begin:end], left: p.text[:begin], right: p.text[end:]})
+			if end-begin >= few/2 { // since of right only the first byte is looked for
+				m.addPattern(k, pattern{text: p.text[begin:end], left: p.text[:begin], right: p.text[end:]})
+			}
 		}
 	}
 }

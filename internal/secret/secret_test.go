@@ -206,6 +206,7 @@ func TestRareSpellings(t *testing.T) {
 		}
 		assert.Equal(t, "before 0x[masked], after", q.Quote("before "+bytes+"after", 4096))
 	}
+	assert.Equal(t, "p&q and p&r", secret.New("p&ssword12").Quote("p&q and p&r", 100))
 	// An escape that began before a secret takes its first bytes, and one that
 	// ends behind it its last ones.
 	for _, test := range [][2]string{
