@@ -69,7 +69,7 @@ func (c *contents) write(s string) {
 // note adds what is said in place of something, with what is known of it.
 func (c *contents) note(what string, known ...string) {
 	var b strings.Builder
-	size := len("[]") + len(what)
+	size := len("[]") + len(what) // what is known may be a whole part of the result
 	for _, s := range known {
 		size += len(", ") + len(s)
 	}
@@ -100,6 +100,7 @@ func (c *contents) forget() { c.texts, c.places, c.spoken = nil, nil, 0 }
 // content returns the texts as one, under the cap. A single text, which may be
 // large, is not copied.
 func (c *contents) content() string {
+	// What was removed comes last: it is said of all that stands before.
 	if c.hidden > 0 {
 		c.note("removed " + text.Count(c.hidden, "invisible character"))
 	}
@@ -156,6 +157,7 @@ func (c *contents) quietly(value []byte) string {
 
 // brief is string for a note, which must not be long.
 func (c *contents) brief(value []byte) string {
+	// No more is decoded than is shown: the value may be most of a large message.
 	const window = 6*maxNote + len(`""`) // an escape has six bytes
 	if !raw.IsString(value) || len(value) <= window {
 		return text.Start(c.string(value), maxNote)
@@ -196,6 +198,8 @@ func (c *contents) excerpt(value []byte) string {
 // keep returns a value as JSON that every reader takes and that stays as it is.
 // It copies what is lent.
 func (c *contents) keep(value []byte) []byte {
+	// JSON has no NaN, and strings of servers are not always UTF-8: the bytes go
+	// to readers that are strict.
 	repaired := raw.Repair(value)
 	c.nan = c.nan || raw.HasNaN(value)
 	if c.lent && len(repaired) > 0 && &repaired[0] == &value[0] {

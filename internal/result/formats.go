@@ -24,6 +24,8 @@ func isPicture(mimeType string) bool {
 // known. Types that providers do not take are known so that a note is right.
 func sniff(data []byte) string {
 	from := func(i int, s string) bool { return len(data) >= i && bytes.HasPrefix(data[i:], []byte(s)) }
+	// Of the brands of ISO files (ftyp) those of pictures are known: most others
+	// are videos.
 	switch {
 	case from(0, "\x89PNG\r\n\x1a\n"):
 		return "image/png"

@@ -18,7 +18,7 @@ import (
 // the server has it.
 func (p part) located() part {
 	switch {
-	case !raw.Null(p.data):
+	case !raw.Null(p.data): // as in the specification
 	case !raw.Null(p.blob):
 		p.data = p.blob
 	case len(p.source) > 0 && p.source[0] == '{': // as in Anthropic's Messages
@@ -32,6 +32,8 @@ func (p part) located() part {
 // image takes an image part. One image that a provider does not take fails
 // every later turn of a conversation, so the bytes decide, not the label.
 func (c *contents) image(p part) {
+	// Nothing is fetched: an address of the server's choice could be one that only
+	// this machine can reach.
 	p = p.located()
 	label := c.brief(p.mimeType)
 	if address := c.address(p); address != "" {
@@ -66,6 +68,8 @@ const maxSide = 8000
 
 // picture adds an image if it is one that providers take.
 func (c *contents) picture(label string, data []byte) {
+	// Providers look at the bytes as well, and refuse a label that says otherwise.
+	// A header that cannot be read is one that they cannot read either.
 	kind := sniff(data)
 	width, height := size(kind, data)
 	bytes := text.Count(len(data), "byte")
@@ -154,6 +158,8 @@ func decodeBase64(value []byte) ([]byte, error) {
 			return bytes.Clone(in), nil
 		}
 	}
+	// Most data is as the specification says, and is decoded in one go; only where
+	// that fails is it brought to the one form.
 	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(in)))
 	n, err := base64.StdEncoding.Decode(out, in)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 const few = 16
 
 // takeAll takes the parts of the content. Of several contents the last one
-// counts. A string or one object is meant as a list of it.
+// counts, as in every reader of JSON. A string or one object is meant as a list of
+// it: servers that are written by hand forget the list.
 func (c *contents) takeAll(content *raw.Cursor) {
 	*c = contents{limits: c.limits, lent: c.lent, shown: shown{texts: c.texts[:0]}, parts: c.parts[:0]}
 	switch content.Kind() {
@@ -47,6 +48,7 @@ func count(data []byte) (n int) {
 
 // take takes a part of the content. What is for the user is kept apart.
 func (c *contents) take(p part) {
+	// What is left out is still counted, for the note.
 	if c.number++; c.number > maxParts {
 		return
 	}
@@ -69,7 +71,8 @@ func (c *contents) begin(p *part) (userOnly bool) {
 	c.at, c.payload = len(c.parts), nil
 	c.parts = append(c.parts, Part{Type: c.kind(p.kind), MIMEType: c.quietly(p.mimeType), URI: c.quietly(p.uri)})
 	part := &c.parts[c.at]
-	userOnly = false
+	// A part is for the user alone if all of its roles are "user"; one role that
+	// is unknown may well be a model's.
 	for role := range raw.Elements(raw.Member(p.annotations, "audience")) {
 		if userOnly = string(role) == `"user"` && (userOnly || part.Audience == nil); len(part.Audience) == maxAudience {
 			continue
@@ -91,7 +94,8 @@ func (c *contents) begin(p *part) (userOnly bool) {
 // that a server may write in another way.
 var kinds = [...][2]string{{"text", "text"}, {"image", "image"}, {"audio", "audio"}, {"resource", "resource"}, {"resource_link", "resourceLink"}}
 
-// standardKind is the type of a part as the specification writes it.
+// standardKind is the type of a part as the specification writes it. One that is
+// not known stays as it is, for a note.
 func standardKind(kind string) string {
 	const longest = 20
 	for _, known := range kinds {
@@ -146,7 +150,7 @@ func (c *contents) end(texts, images int, whole []byte) {
 func (c *contents) add(p part) {
 	texts, images := len(c.texts), len(c.images)
 	switch kind := standardKind(c.parts[c.at].Type); {
-	case raw.IsString(p.whole):
+	case raw.IsString(p.whole): // meant as the text of a part
 		c.write(c.payloadText(p.whole))
 	case kind == "text" && raw.Null(p.text) && p.other:
 		c.note("text without text", c.whole(p.whole))
@@ -165,6 +169,8 @@ func (c *contents) add(p part) {
 		if c.resources(p) {
 			return
 		}
+	// A type of a later version, or of the server's own. Where a text is all that
+	// it has besides, that is what a model can use; else nothing of it is left out.
 	case kind != "" && raw.IsString(p.text) && !p.other:
 		s := c.payloadText(p.text)
 		c.write(fmt.Sprintf("[unknown content %q: %s]", text.Start(kind, maxNote), s))
@@ -192,6 +198,7 @@ func (c *contents) link(p part) {
 	if !c.data(p.blob) {
 		c.data(p.data)
 	}
+	// A model asks for a resource by its address, and refers to it by its name.
 	name := c.brief(p.name)
 	if name == "" {
 		name = c.brief(p.title)
@@ -322,6 +329,8 @@ func (c *contents) resource(r part, whole []byte) {
 		r.blob = r.data
 	}
 	uri, mimeType := c.brief(r.uri), c.brief(r.mimeType)
+	// A file of text is shown as a text, with the address as a title and not as a
+	// note on something that is missing.
 	document := func(body string) {
 		if uri != "" {
 			c.note("resource", uri)
@@ -329,6 +338,7 @@ func (c *contents) resource(r part, whole []byte) {
 		}
 		c.write(body)
 	}
+	// Some servers set both, and leave the one empty that does not apply.
 	if !raw.Null(r.text) && (string(r.text) != `""` || raw.Null(r.blob)) {
 		document(c.payloadText(r.text))
 		return
@@ -345,6 +355,8 @@ func (c *contents) resource(r part, whole []byte) {
 		c.note("resource that cannot be decoded", uri, mimeType)
 		return
 	}
+	// The bytes decide what is a picture. What is text only its type can tell: any
+	// short file may happen to be valid UTF-8.
 	data := c.parts[c.at].Data
 	switch {
 	case isText(mimeType) && utf8.Valid(data):
@@ -356,7 +368,8 @@ func (c *contents) resource(r part, whole []byte) {
 	}
 }
 
-// isText reports whether files of the type are text.
+// isText reports whether files of the type are text that a model can read as it
+// is. The suffixes are those of RFC 6839 and RFC 9512.
 func isText(mimeType string) bool {
 	kind, _, _ := strings.Cut(strings.ToLower(mimeType), ";")
 	kind = strings.TrimSpace(kind)

@@ -81,6 +81,8 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 		}
 	}
 	tool = text.Start(tool, maxName)
+	// What a tool lacks is an error to a model, whatever the flag says: the work is
+	// not done.
 	lacking := m.lacking(tool)
 	r.IsError = m.isError || lacking != ""
 	if !raw.Null(m.structured) {
@@ -164,7 +166,7 @@ func (c *contents) members(result []byte) (m members) {
 	if raw.Null(result) {
 		return m
 	}
-	if result[0] != '{' {
+	if result[0] != '{' { // it has no members, and is shown as it is
 		m.unknown = result
 	}
 	cursor := raw.Read(result)

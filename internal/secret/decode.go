@@ -128,13 +128,13 @@ func percent(dst []byte, s string) ([]byte, int) {
 		return dst, 0
 	}
 	n := 1
-	for strings.HasPrefix(s[n:], "25") {
+	for strings.HasPrefix(s[n:], "25") { // each of them is the sign of one encoder
 		n += 2
 	}
 	if v, ok := number(s[n:], 2, 16); ok {
 		return append(dst, byte(v)), n + 2
 	}
-	if n > 1 {
+	if n > 1 { // a percent sign in the secret itself
 		return append(dst, '%'), n
 	}
 	if strings.HasPrefix(s, "%u") {
@@ -158,6 +158,8 @@ func entity(dst []byte, s string) ([]byte, int) {
 	if end < len(s) && s[end] == ';' {
 		end++
 	}
+	// What package html leaves of the name is text: it knows the names that need
+	// no semicolon.
 	if end > n {
 		name := "&" + s[n:end]
 		text := html.UnescapeString(name)
@@ -177,6 +179,7 @@ func number(s string, n, base int) (uint64, bool) {
 	if n < 0 || len(s) < n {
 		return 0, false
 	}
+	// It takes neither a sign nor, with a base, an underscore.
 	v, err := strconv.ParseUint(s[:n], base, 32)
 	return v, err == nil
 }

@@ -54,13 +54,17 @@ type pattern struct {
 	wide bool // it shares the characters at its ends with its neighbours
 }
 
+// newMatcher makes the patterns of the secrets. Those that are too short to be told
+// from other text have none.
 func newMatcher(secrets []string) *matcher {
 	m := &matcher{}
 	for _, s := range secrets {
 		if len(s) < shortest {
 			continue
 		}
-		// As it is where it was escaped; and where forms write it.
+		// As a cleaned text has it; as it is where it was escaped, with what no
+		// screen shows; and as forms write it, each space as a plus sign. Of each
+		// also what decoding makes of it: a secret may look like an escape.
 		for _, s := range []string{clean(s, false), s, strings.ReplaceAll(s, " ", "+")} {
 			for r := range decodings(read(s), false) {
 				m.add(plain, r)
@@ -81,6 +85,8 @@ func newMatcher(secrets []string) *matcher {
 // mayEnd matches what the escapes end with that have taken the start of a secret.
 var mayEnd = regexp.MustCompile(`^([ntrbfvauUx]?[0-9a-fA-F]{0,4}|#?\w{0,30};)$`)
 
+// add adds the patterns of a secret in one spelling. Hex and base64 have no
+// characters that an escape would take.
 func (m *matcher) add(k kind, r reading) {
 	p := pattern{text: strings.TrimSpace(string(r.as(k, reading{}).text)), wide: k == base}
 	m.addPattern(k, p)
@@ -98,6 +104,8 @@ func (m *matcher) add(k kind, r reading) {
 	}
 }
 
+// addPattern adds a pattern that is not there yet: most spellings of most secrets
+// are the same, and each pattern is one more pass over the text.
 func (m *matcher) addPattern(k kind, p pattern) {
 	if i := strings.Index(p.text, "://"); i > 0 && i < 20 {
 		p.open = i + 3
@@ -140,7 +148,9 @@ func (m *matcher) mask(s string, headless, endless bool) string {
 	return b.String()
 }
 
-// A finder looks through one text.
+// A finder looks through one text, and collects what to mask in it. Whatever it
+// reads, found has places in the whole text, so that escapes are masked with what
+// they stand for.
 type finder struct {
 	*matcher
 	whole             string
@@ -174,6 +184,8 @@ func (f *finder) each(texts iter.Seq[reading], find func(p pattern, r reading)) 
 
 // search finds each place of a pattern.
 func (f *finder) search(p pattern, r reading) {
+	// Places of one pattern that overlap are one: a secret of one letter, in a
+	// text of that letter, would be found as often as the text has bytes.
 	first := len(f.found)
 	for from := 0; ; from++ {
 		i := strings.Index(view(r.text[from:]), p.text)
@@ -226,6 +238,7 @@ func isWord(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' |
 
 // end finds the start of a pattern that the text ends with.
 func (f *finder) end(p pattern, r reading) {
+	// Fewer bytes say little, and other texts begin in the same way.
 	enough := min(p.open+few, len(p.text))
 	if f.endless {
 		enough = 1
@@ -242,7 +255,7 @@ func (f *finder) end(p pattern, r reading) {
 // head finds the end of a pattern that the text begins with, behind the rest of
 // an escape. All of the text may be within the pattern.
 func (f *finder) head(p pattern, r reading) {
-	const enough = few / 2
+	const enough = few / 2 // any text ends with a byte or two of a secret
 	if p.left+p.right != "" {
 		return // the whole secret is a pattern, too
 	}
@@ -289,6 +302,7 @@ type reading struct {
 
 type span struct{ from, to int32 } // what is quoted is never as long as that
 
+// read returns a text as it is.
 func read(s string) reading {
 	r := reading{[]byte(s), make([]span, len(s))}
 	for i := range int32(len(s)) {
@@ -297,8 +311,10 @@ func read(s string) reading {
 	return r
 }
 
+// part returns the bytes of a reading between two places.
 func (r reading) part(from, to int) reading { return reading{r.text[from:to], r.spans[from:to]} }
 
+// add appends bytes that all stand at one place.
 func (r *reading) add(at span, text ...byte) {
 	for _, c := range text {
 		r.text, r.spans = append(r.text, c), append(r.spans, at)
@@ -309,6 +325,8 @@ func (r *reading) add(at span, text ...byte) {
 // made in the room of another.
 func (r reading) as(k kind, room reading) reading {
 	out := reading{slices.Grow(room.text[:0], len(r.text)), slices.Grow(room.spans[:0], len(r.text))}
+	// Plain text keeps one space for each gap, for a secret of several lines. In
+	// hex and base64 a line end is an encoder's, and stands for nothing.
 	for i := 0; i < len(r.text); i++ {
 		switch c := r.text[i]; {
 		case k == plain && c > ' ' && c < 0x7f:
@@ -341,6 +359,7 @@ func (r reading) as(k kind, room reading) reading {
 	return out
 }
 
+// fold returns the byte of to that stands where c does in from, or c itself.
 func fold(c byte, from, to string) byte {
 	if i := strings.IndexByte(from, c); i >= 0 {
 		return to[i]

@@ -122,7 +122,8 @@ func InURL(u *url.URL) (secrets []string) {
 }
 
 // InArgs returns the secrets in the arguments of a program: what is called a key, a
-// token or the like, and what is one in a URL.
+// token or the like, and what is one in a URL. Other arguments are what a user needs
+// to read in an error: names of packages and images, paths, options.
 func InArgs(args []string) (secrets []string) {
 	for i, arg := range args {
 		if i > 0 && strings.HasPrefix(args[i-1], "-") && secretName.MatchString(args[i-1]) {
@@ -140,7 +141,7 @@ func InArgs(args []string) (secrets []string) {
 var secretName = regexp.MustCompile(`(?i)((key|token|secret|password|passwd|pwd)s?|(^|[^a-z])(auth|authorization|bearer|cookie|credentials?|jwt|pass|pat))$`)
 
 // assigned returns the secret in a text such as key=value and Header: value, whole
-// and behind a scheme.
+// and behind a scheme. The name may itself be a value, as in --env=KEY=value.
 func assigned(text string) []string {
 	const longest = 40 // name
 	for i, c := range text {

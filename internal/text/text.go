@@ -173,6 +173,7 @@ func simpleEscape(s []byte) int {
 	return 0
 }
 
+// valid cleans s, of which nobody knows yet whether it is UTF-8.
 func valid(s string, m mode) (string, int) {
 	i := plain(s)
 	if i < len(s) && !utf8.ValidString(s[i:]) {
@@ -203,6 +204,8 @@ func remove(s string, i int, m mode) (string, int) {
 		left   byte // stands for what separated the text before from that behind
 		hidden int
 	)
+	// What separates is written only between two texts that would become one word
+	// without it, so that none is left at the ends or beside white space.
 	write := func(text string) {
 		if left != 0 && text != "" {
 			if before := out.String(); before != "" && !isSpace(before[len(before)-1]) && !isSpace(text[0]) {
@@ -318,7 +321,7 @@ func escapeSequence(s string) int {
 	if len(s) < 2 {
 		return 1
 	}
-	switch c := s[1]; {
+	switch c := s[1]; { // by ECMA-48, section 5: what follows says how long it is
 	case c == '[':
 		return controlSequence(s, 2)
 	case c == ']', c == 'P', c == 'X', c == '^', c == '_':
