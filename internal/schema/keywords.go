@@ -306,10 +306,18 @@ func schemasIn(k keyword, v *node) holds {
 	switch {
 	case held == oneSchema && k == kwItems && v.kind == '[':
 		return listOfSchemas
+	case held == listOfSchemas && v.kind == '{' && aloneInList(k, v):
+		return oneSchema
 	case held == listOfSchemas && v.kind != '[', held == namedSchemas && v.kind != '{':
 		return noSchema
 	}
 	return held
+}
+
+// aloneInList reports whether the keyword's value v is the only element of a
+// list, as which some servers write it.
+func aloneInList(k keyword, v *node) bool {
+	return has(unions, k) && v.kind == '{' && v.seen&^(1<<kwUnknown) != 0
 }
 
 // deeper is where the schemas in the keyword's value are.

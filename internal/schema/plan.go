@@ -286,11 +286,15 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	}
 	for _, m := range n.members {
 		k := m.k
-		if !has(unions, k) || !m.value.is('[') || len(m.value.members) == 0 {
+		branches := m.value.list('[')
+		if aloneInList(k, m.value) {
+			branches = []member{item(m.value)}
+		}
+		if !has(unions, k) || len(branches) == 0 {
 			continue
 		}
 		var union [][]located
-		for _, branch := range m.value.members {
+		for _, branch := range branches {
 			other, ok := c.closure(located{branch.value, base}, depth+1)
 			if !ok || k == kwAllOf && !join(other) {
 				return nil, false

@@ -334,3 +334,21 @@ func BenchmarkRepair(b *testing.B) {
 		}
 	})
 }
+
+// A schema that stands where a list of them belongs is the only one in it, for
+// names, references and plans as well.
+func TestRepairAloneInList(t *testing.T) {
+	const object = `{"type":"object","properties":{"$x":{"type":"integer"}}}`
+	for _, k := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, c := range []struct{ schema, want, in, out string }{
+			{in(`{"` + k + `":` + object + `}`), in(`{"` + k + `":[{"type":"object","properties":{"_x":{"type":"integer"}}}]}`), `{"p":{"_x":"5"}}`, `{"p":{"$x":5}}`},
+			{`{"` + k + `":{"$ref":"#/$defs/d"},"$defs":{"d":` + object + `}}`, `{"type":"object","properties":{"_x":{"type":"integer"}}}`, `{"_x":"5"}`, `{"$x":5}`},
+		} {
+			out, plan := normal(t, c.schema)
+			assert.Equal(t, c.want, out)
+			repaired, err := plan.Repair(t.Context(), []byte(c.in))
+			require.NoError(t, err)
+			assert.Equal(t, c.out, string(repaired))
+		}
+	}
+}

@@ -134,7 +134,7 @@ func (w *rewriter) listOfOne(n *node) {
 		return
 	}
 	for _, k := range []keyword{kwAllOf, kwAnyOf, kwOneOf} {
-		if v := n.get(k); v.is('{') && v.seen&^(1<<kwUnknown) != 0 {
+		if v := n.get(k); v != nil && aloneInList(k, v) {
 			n.set(k, w.array(item(v)))
 		}
 	}
