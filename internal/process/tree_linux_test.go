@@ -117,7 +117,7 @@ func TestDaemonLives(t *testing.T) {
 
 // More processes than the host may hold descriptors, or than anybody expects.
 func TestManyDescendants(t *testing.T) {
-	n := 3000
+	n := 1100
 	if testing.Short() {
 		n = 300
 	}
