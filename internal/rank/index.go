@@ -184,7 +184,8 @@ func (x *index) compact() []int32 {
 			delete(x.terms, word)
 		}
 	}
-	// The terms are numbered anew, too, in a map of their size.
+	// The terms are numbered anew, too, in a map of their size: one that words were
+	// deleted from keeps the room of all it ever had.
 	terms := make(map[string]int32, len(x.terms))
 	renamed := make([]int32, len(x.postings))
 	postings := make([][]posting, 0, len(x.terms))

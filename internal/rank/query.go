@@ -38,6 +38,8 @@ func read(query string) []wanted {
 			weights[last] = 1
 		}
 	})
+	// Words that stand for a word stand for no further ones: those of the clone are
+	// the query's own.
 	for word, weight := range maps.Clone(weights) {
 		for _, group := range groups[word] {
 			if weight < 1 {

@@ -133,6 +133,8 @@ func (c *Catalog) update(ctx context.Context, n int, at func(i int) Tool) error 
 	return nil
 }
 
+// find is Find once the index is up to date. What is not shown is behind all that is, in
+// the order of the scores: a tool that is not sure, or a twin, is not lost.
 func (c *Catalog) find(query string, most, limit int) (found []int, shown int) {
 	taken, seen := map[int32]bool{}, map[string]bool{}
 	for word := range strings.FieldsSeq(query[:min(len(query), maxText)]) {
@@ -161,7 +163,9 @@ func (c *Catalog) find(query string, most, limit int) (found []int, shown int) {
 	return found[:min(len(found), limit)], shown
 }
 
-// stringsOf returns the start of the keys and strings of a schema.
+// stringsOf returns the start of the keys and strings of a schema: names of parameters,
+// what they mean, and the values of enums. Its keywords are among them, and count nothing,
+// since all schemas have them.
 func stringsOf(schema []byte) string {
 	if !raw.Valid(schema) {
 		return ""

@@ -39,7 +39,8 @@ func Contents(content string, images []Image, parts []Part, preface string) []sd
 	return contents
 }
 
-// asShown returns what a model sees.
+// asShown returns what a model sees: one text, and the images behind it, which have lost
+// the places they had.
 func asShown(content string, images []Image) []sdk.Content {
 	contents := []sdk.Content{} // never null
 	if content != "" {
@@ -56,7 +57,9 @@ func asShown(content string, images []Image) []sdk.Content {
 var lineOut = regexp.MustCompile(`^\[(left out \d+ parts? meant only for the user|removed \d+ invisible characters?)\]$`)
 
 // shown reports whether content and images are what a model sees of the parts: a cap,
-// or whoever stands between, has changed nothing.
+// or whoever stands between, has changed nothing. It reads the content along the parts,
+// rather than making it of them once more and comparing: what a host painted over or
+// masked must not go out as it was, and all that cannot be told to be the same is other.
 func shown(content string, images []Image, parts []Part) bool {
 	visible := slices.DeleteFunc(slices.Clone(parts), func(p Part) bool { return len(p.Audience) == 1 && p.Audience[0] == "user" })
 	if len(visible) == 0 {
@@ -159,6 +162,8 @@ func decode(p Part) (content sdk.Content) {
 	return answer.Content[0]
 }
 
+// asText returns a part as a text, or as the image that somebody made without the form
+// of a server.
 func asText(p Part) sdk.Content {
 	if p.Type == "image" && len(p.Data) > 0 && p.Text == "" {
 		return &sdk.ImageContent{MIMEType: p.MIMEType, Data: p.Data}
