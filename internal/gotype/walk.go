@@ -22,7 +22,8 @@ func anything() *jsonschema.Schema {
 	return &jsonschema.Schema{Types: []string{"null", "boolean", "object", "array", "number", "string"}}
 }
 
-// known are types of the standard library.
+// known are types of the standard library that encode themselves, and of which more can
+// be said than that they may be any JSON.
 func known() map[reflect.Type]*jsonschema.Schema {
 	return map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Time]():       {Type: "string", Format: "date-time"},
@@ -145,7 +146,8 @@ func (w *walker) isText(t reflect.Type) bool {
 	return implements[encoding.TextMarshaler](t)
 }
 
-// codes reports whether a type encodes or decodes itself.
+// codes reports whether bytes of a type, or what is embedded of it, are not what they
+// look like: whether a type encodes or decodes itself.
 func (w *walker) codes(t reflect.Type) bool {
 	s, err := w.own(t)
 	return s != nil || err != nil
@@ -184,6 +186,9 @@ func (w *walker) fields(t reflect.Type) error {
 }
 
 // embedded looks at an embedded field, whose own fields come one by one behind it.
+// jsonschema-go takes any for a struct whose fields are those of the outer one;
+// encoding/json makes one field of it where it has a name in its tag, is not a struct, or
+// encodes itself.
 func (w *walker) embedded(t reflect.Type, field reflect.StructField, named bool) error {
 	inner := pointedTo(field.Type)
 	switch {
@@ -194,6 +199,7 @@ func (w *walker) embedded(t reflect.Type, field reflect.StructField, named bool)
 	case w.decode && field.Type.Kind() == reflect.Pointer && !field.IsExported():
 		return fmt.Errorf("nothing can be decoded into the embedded field %v.%s: it is a pointer to a type that is not exported", t, field.Name)
 	case !w.decode && field.Type.Kind() == reflect.Pointer:
+		// The schema would require them.
 		return fmt.Errorf("the fields of %v.%s are not there where it is nil", t, field.Name)
 	case slices.Contains(w.within, inner):
 		return fmt.Errorf("%v contains itself", inner)
@@ -236,7 +242,8 @@ func jsonName(field reflect.StructField) string {
 	return field.Name
 }
 
-// isNotName reports whether encoding/json takes a tag with a character for none.
+// isNotName reports whether encoding/json takes a tag with a character for none, and the
+// name of the field in its place, which jsonschema-go does not.
 func isNotName(r rune) bool {
 	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 }

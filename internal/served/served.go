@@ -107,12 +107,13 @@ func shown(content string, images []Image, parts []Part) bool {
 	return true
 }
 
-// next passes the end of a line. more is false at the end of the text.
+// next passes the end of a line, which joins two texts of a result. more is false at the end of the text.
 func next(after string) (rest string, more bool) {
 	return strings.CutPrefix(after, "\n")
 }
 
-// isPicture reports whether a part is an image that a model could see.
+// isPicture reports whether a part is an image that a model could see: with MaxImages or
+// MaxImageBytes there is a note in its place, and the file is in the part still.
 func isPicture(p Part) bool {
 	switch p.MIMEType {
 	case "image/png", "image/jpeg", "image/gif", "image/webp":
