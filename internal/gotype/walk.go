@@ -146,8 +146,7 @@ func (w *walker) isText(t reflect.Type) bool {
 	return implements[encoding.TextMarshaler](t)
 }
 
-// codes reports whether bytes of a type, or what is embedded of it, are not what they
-// look like: whether a type encodes or decodes itself.
+// codes reports whether a type encodes or decodes itself, or says what it is.
 func (w *walker) codes(t reflect.Type) bool {
 	s, err := w.own(t)
 	return s != nil || err != nil
