@@ -83,8 +83,8 @@ func (h handler) failed(err error) error {
 	return h.c.failed(fmt.Sprintf("calling tool %q", h.c.quoter.Quote(h.name, maxNameShown)), err)
 }
 
-// call sends one call, again with what the server asks for, and returns the session that it went out in. The caller
-// releases the response.
+// call sends one call, again with the answers where the server asks for something,
+// and returns the session that it went out in. The caller releases the response.
 func (h handler) call(ctx context.Context, arguments []byte) (*start, rpc.Response, error) {
 	meta, err := protocol.EncodeMeta(metaOf(ctx))
 	if err == nil {

@@ -191,7 +191,8 @@ func (s Server) clone() Server {
 // equal reports whether all fields are equal: values by their contents, what is
 // behind an interface by its identity, functions by their code.
 func (s Server) equal(t Server) bool {
-	same := reflect.ValueOf(s.Elicit).Pointer() == reflect.ValueOf(t.Elicit).Pointer() && identical(s.Stderr, t.Stderr) && identical(s.HTTPTransport, t.HTTPTransport) && identical(s.Auth, t.Auth)
+	same := reflect.ValueOf(s.Elicit).Pointer() == reflect.ValueOf(t.Elicit).Pointer() &&
+		identical(s.Stderr, t.Stderr) && identical(s.HTTPTransport, t.HTTPTransport) && identical(s.Auth, t.Auth)
 	s.Elicit, s.Stderr, s.HTTPTransport, s.Auth = nil, nil, nil, nil
 	t.Elicit, t.Stderr, t.HTTPTransport, t.Auth = nil, nil, nil, nil
 	return same && reflect.DeepEqual(s, t)
