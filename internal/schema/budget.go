@@ -140,6 +140,8 @@ func (m *meter) refill() {
 	if m.steps -= n; m.steps < 0 {
 		m.stop(errSteps)
 	}
+	// What a schema takes within its own share is free, so that a list of many plain
+	// tools never runs out.
 	if m.own -= n; m.own < 0 && m.budget != nil {
 		if m.budget.steps += m.own; m.budget.steps < 0 {
 			m.stop(errListing)

@@ -59,6 +59,7 @@ func (w *rewriter) say(n *node, clause string) {
 	t.known[clause] = true
 	w.step(len(t.text) / 16)
 	t.searched += len(t.text)
+	// Normalizing again must change nothing, and a server may say it itself.
 	if t.searched < maxSearched && bytes.Contains(t.text, []byte(clause)) {
 		return
 	}

@@ -175,6 +175,8 @@ func (w *rewriter) keys(n *node) (widened bool) {
 				n.set(m.k, out)
 			}
 		case kwPropertyNames:
+			// It would be about the names as they were: only one that allows all strings is
+			// true of the new ones, too.
 			if len(m.value.members) != 1 || w.string(m.value.get(kwType)) != "string" {
 				widened = w.drop(n, m.k) || widened
 			}
@@ -248,6 +250,7 @@ func (w *rewriter) keepsPattern(pattern string) bool {
 	if parsed == nil || w.names == nil {
 		return parsed != nil
 	}
+	// To ask for each name takes time for each pattern, which is not worth more.
 	if len(w.names.order) > 100 {
 		return false
 	}

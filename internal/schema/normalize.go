@@ -191,6 +191,8 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 	}
 	own := maxGrowth*len(schema) + maxExtra
 	limit := min(own, p.budget.grownTo(len(schema)))
+	// The first try keeps what it can. If that becomes too large, the second one says
+	// no clauses and makes references generic, and so grows less.
 	for _, quiet := range []bool{false, true} {
 		text := schema
 		for pass := range maxPasses {
@@ -200,6 +202,7 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 			if root, err = z.pass(p, root, len(text), quiet); err != nil {
 				return nil, nil, nil, err
 			}
+			// Later passes see legal names only, and the plan is for the first ones.
 			if pass == 0 {
 				names = p.rewriter.names
 			}

@@ -79,6 +79,7 @@ func (p *parser) read(data []byte) (root *node) {
 // release keeps the room of the parser, if that is not much, for the next schema.
 // What is in it stays until then, or until the end of the listing.
 func (p *parser) release() {
+	// One large schema must not leave its room with a program for good.
 	if len(p.nodes) > pooled || cap(p.members) > pooled || cap(p.open) > pooled {
 		return
 	}
@@ -262,6 +263,7 @@ func (p *parser) container(n *node, at int, of keyword) (end int) {
 	if of == kwProperties || of == kwRequired {
 		p.illegal = p.illegal || p.hasIllegal(n)
 	}
+	// Seldom: most schemas are written plainly.
 	if p.apart {
 		for i := range n.members {
 			v := n.members[i].value
@@ -286,6 +288,7 @@ func (p *parser) name(m *member, n *node, at int) (end int) {
 		m.k = keywordOf(m.name)
 		n.respell, p.apart = true, true
 	case at+9 <= len(p.data):
+		// Eight bytes at once: what is behind a shorter name is masked out.
 		word := binary.LittleEndian.Uint64(p.data[at+1:])
 		if len(m.name) < 8 {
 			word &= 1<<(8*len(m.name)) - 1

@@ -107,6 +107,8 @@ func programSize(re *syntax.Regexp, times int) (size int) {
 
 // matcher returns what matches the parsed pattern, nil where that is too large.
 func (m *meter) matcher(pattern string, parsed *syntax.Regexp) *regexp.Regexp {
+	// regexp compiles repetitions by writing them out: "(a{1000}){1000}" would take
+	// gigabytes.
 	size := programSize(parsed, 1)
 	if size > maxProgram {
 		return nil

@@ -38,6 +38,7 @@ func (p *Plan) shape(ctx context.Context) (*shape, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	// A longer one was never made normal, so there is nothing to map back.
 	if p.schema != nil && len(p.schema) <= maxSchema {
 		root, err := compile(ctx, p.schema, p.names)
 		if err != nil {
@@ -159,6 +160,8 @@ func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, 
 	if reason != nil && ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	// A shape that was not reached is taken for one of anything: no argument is
+	// changed for it.
 	for _, left := range c.queue {
 		*left.shape = shape{allowed: anyType}
 	}
@@ -167,12 +170,15 @@ func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, 
 
 // shape returns the shape of a state, to be filled later.
 func (c *compiler) shape(st state) *shape {
+	// An alternative without schemas allows everything, and so does a union with it.
 	if slices.ContainsFunc(st.sure, func(all []located) bool { return len(all) == 0 }) {
 		st.sure = nil
 	}
 	if len(st.sure)+len(st.may) == 0 {
 		return nil
 	}
+	// States that have the same schemas are the same, so that a recursive schema makes
+	// as many as it has, and not one for each depth.
 	var key []byte
 	for _, all := range append(slices.Clip(st.sure), st.may) {
 		c.room(8 * len(all))
@@ -252,6 +258,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	if c.step(4 + len(n.members)); depth > maxChain {
 		return nil, false
 	}
+	// No alternative is left by false. What is not a schema says nothing.
 	switch n.kind {
 	case 'f':
 		return nil, true
@@ -396,6 +403,7 @@ func (c *compiler) fill(s *shape, st state) {
 	for i := range min(longest, maxPrefix) {
 		s.prefix = append(s.prefix, c.part(arrays, step{item: i}))
 	}
+	// Else nothing is certain of the items behind those that were looked at.
 	if longest <= maxPrefix {
 		s.items = c.part(arrays, step{item: longest})
 	}
@@ -528,6 +536,7 @@ func (c *compiler) sure(n *node, to step) *node {
 			return v
 		}
 	}
+	// A name may match one of them, and additionalProperties is then not about it.
 	if names.patterns != nil {
 		return nil
 	}

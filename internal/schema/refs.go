@@ -71,10 +71,14 @@ func (d *document) find(ref string, base *node) (target, targetBase *node) {
 }
 
 func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
+	// An $id is looked for in members that a server chose the number of.
 	if has(base.seen|d.root.seen, kwID) {
 		d.step((len(base.members) + len(d.root.members)) / 4) // to find it
 	}
 	uri, fragment, _ := strings.Cut(ref, "#")
+	// Of the resource that the reference is in, of the root, or of a definition of
+	// the root: those are where servers put an $id. Whatever else a URI names is not
+	// here.
 	if uri != "" && uri != d.resourceID(base) {
 		if base = d.root; uri != d.resourceID(base) {
 			base = d.byID(uri)
@@ -115,6 +119,8 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		}
 		base = d.baseOf(target, base)
 	}
+	// A pointer into the middle of an enum, say, leads to a value that looks like
+	// nothing a schema can be.
 	if target.kind != '{' && target.kind != 't' && target.kind != 'f' {
 		return nil, nil
 	}
@@ -240,6 +246,7 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		case m.k == kwRef, m.k == kwDefs, m.k == kwDefinitions, isRef && w.doc.old && !has(annotations, m.k):
 			continue
 		case m.k == kwDynamicRef, m.k == kwRecursiveRef:
+			// Nobody refers to a schema from outside of it here.
 			out.widened = true // which target it has depends on who refers to this schema
 			continue
 		}
@@ -255,9 +262,11 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		out.widened = true
 		return out
 	case slices.Contains(w.active, target), w.beside(target):
+		// The model has read the structure further up.
 		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, "Its structure repeats that of "+refName(ref)+".")
 	case w.left <= 0 || len(w.active) >= maxChain:
+		// The bound on the size, or a chain that makes nothing but depth.
 		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, clauseDeep)
 	default:
@@ -432,6 +441,8 @@ func (w *rewriter) both(a, b *node) *node {
 	case len(b.members) == 0 && !b.widened:
 		return a
 	case !w.compatible(a, b):
+		// A $ref with siblings, as 2020-12 has it, is both of them. Providers read an
+		// allOf less well than one schema, so it is the last resort.
 		out := w.object()
 		for _, k := range []keyword{kwTitle, kwDescription, kwDefault, kwUnevaluatedProperties, kwUnevaluatedItems} {
 			if value := b.take(k); value != nil {
@@ -473,6 +484,7 @@ func (w *rewriter) compatible(a, b *node) bool {
 	if (inA|inB)&unevaluated != 0 {
 		return false
 	}
+	// What one of a group says would change what another says.
 	for _, g := range groups {
 		if inA&g != 0 && inB&g != 0 {
 			return false

@@ -69,6 +69,7 @@ func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, e
 	arguments = raw.Repair(arguments)
 	r := repairer{data: arguments}
 	top := shape
+	// A plan that says that arguments are not objects is wrong about something.
 	if top == nil || top.allowed&isObject == 0 {
 		top = &nothing
 	}
@@ -80,6 +81,7 @@ func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, e
 		return arguments, nil
 	}
 	out := r.apply()
+	// Strings that were decoded nest within one another.
 	if r.decoded && !readable(out) { // nested too deeply, together
 		return arguments, nil
 	}
@@ -150,6 +152,8 @@ func (r *repairer) value(at int, s *shape, depth int) (end int) {
 			r.decoded = true
 		}
 	case (c == '-' || c >= '0' && c <= '9') && s.allowed&(isInteger|isNumber) == isInteger:
+		// Models write 3.0 for 3, which servers in typed languages refuse. A negative
+		// zero would become another number.
 		if whole, fraction, ok := bytes.Cut(text, []byte(".")); ok && len(bytes.Trim(fraction, "0")) == 0 && string(whole) != "-0" {
 			r.edits = append(r.edits, edit{at + len(whole), end, nil})
 		}
@@ -172,6 +176,7 @@ func decode(text []byte, s *shape, depth int) []byte {
 		return nil
 	case c == '-' || c >= '0' && c <= '9':
 		t := typeOfText(inner)
+		// Whether "1e2" or "3.0" is meant for an integer is not certain.
 		if s.allowed&(isInteger|isNumber) == isInteger && bytes.ContainsAny(inner, ".eE") {
 			return nil
 		}

@@ -127,6 +127,7 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 
 // listOfOne makes lists of what some servers write as their only element.
 func (w *rewriter) listOfOne(n *node) {
+	// A string that is not a property is left to rule 8: it says nothing for certain.
 	if v := n.get(kwRequired); v.is('"') && n.get(kwProperties).property(w.string(v)) != nil {
 		n.set(kwRequired, w.array(item(v)))
 	}
@@ -140,6 +141,9 @@ func (w *rewriter) listOfOne(n *node) {
 	}
 }
 
+// typeNames leaves the names of types that JSON Schema has, each once. A type that
+// is not understood at all goes with a word about it, unless the word would say
+// that anything is allowed.
 func (w *rewriter) typeNames(n *node) (widened bool) {
 	t := n.get(kwType)
 	list := t.list('[')
@@ -187,6 +191,8 @@ func (w *rewriter) typeNames(n *node) (widened bool) {
 	return false
 }
 
+// exclusive makes the exclusive bounds of draft-04, where they are booleans beside
+// the bounds, those of later drafts, where they are the bounds.
 func exclusive(n *node, k, inclusive keyword) {
 	value := n.get(k)
 	if !value.is('t') && !value.is('f') {
@@ -200,6 +206,9 @@ func exclusive(n *node, k, inclusive keyword) {
 	n.take(k)
 }
 
+// tuple makes the list of items of older drafts the prefixItems of 2020-12, and
+// what they call additionalItems its items. Where both forms are there, the newer
+// one is what a server meant that has moved on.
 func (w *rewriter) tuple(n *node) (widened bool) {
 	additional := n.take(kwAdditionalItems)
 	if !n.get(kwItems).is('[') {
@@ -219,6 +228,8 @@ func (w *rewriter) tuple(n *node) (widened bool) {
 	return false
 }
 
+// dependencies splits the keyword of draft-07 into the two that came after it. A
+// new one that is there already wins: to merge them would need an allOf.
 func (w *rewriter) dependencies(n *node) (widened bool) {
 	dependencies := n.take(kwDependencies)
 	if !dependencies.is('{') {
@@ -254,6 +265,8 @@ func (w *rewriter) nullable(n *node) {
 	word := item(w.quoted("null"))
 	null := item(w.object(kwType.with(word.value)))
 	t, enum := n.get(kwType), n.get(kwEnum)
+	// Where the type alone decides, null is one more type, which every provider
+	// reads. Else null is an alternative to all that the schema says.
 	switch {
 	case n.seen&(inPlaceKeywords|1<<kwConst) == 0 && (t != nil || enum == nil):
 		if t == nil || w.typesOf(t)&isNull != 0 {
@@ -422,6 +435,8 @@ func (w *rewriter) closedArrays(n *node) {
 
 // cutOff is rule 4.
 func (w *rewriter) cutOff(n *node, level, inPlace int) (widened bool) {
+	// Only a schema that says something is too deep: an empty one is generic already,
+	// and most that end at the bound are.
 	deep := false
 	for k, sub := range n.schemas {
 		level, inPlace := deeper(k, level, inPlace)
@@ -455,6 +470,8 @@ func misplaced(n *node, allowed types) {
 // children fixes the schemas in n, and drops those that may not be widened and
 // were.
 func (w *rewriter) children(n *node, level, inPlace int) (widened bool) {
+	// What one of them does to n, such as an allOf that a oneOf becomes, must not be
+	// gone over here as well.
 	var room [8]member
 	held := room[:0]
 	for _, m := range n.members {
@@ -485,6 +502,8 @@ func (w *rewriter) child(n *node, m member, level, inPlace int) (widened bool) {
 	if !v.is('{') {
 		return w.boolean(n, m)
 	}
+	// To accept more inside one of these is to accept less outside. What was said
+	// there is told from before it was changed.
 	sensitive := k == kwNot || k == kwIf || k == kwContains
 	before := ""
 	if sensitive && !w.quiet {
@@ -530,6 +549,9 @@ func (w *rewriter) boolean(n *node, m member) (widened bool) {
 	return false
 }
 
+// schemaList fixes the schemas in a list. One that is false is left out of a union,
+// cannot be left out of a tuple, where it has a place, and makes an allOf that
+// accepts nothing, which no normal form says.
 func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bool) {
 	out, schemas := m.value, true
 	for _, sub := range out.members {
@@ -572,6 +594,8 @@ func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bo
 		}
 		return widened
 	}
+	// Two alternatives that are wider than they were may both match where one did,
+	// and a oneOf would then refuse.
 	w.say(n, "Exactly one of the alternatives must match.")
 	if n.get(kwAnyOf) == nil {
 		n.set(kwOneOf, out)
@@ -588,6 +612,9 @@ func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bo
 	return true
 }
 
+// named fixes the schemas in a map of them. A property that is false is no longer
+// named, so what additionalProperties says would hold for it; a clause says that
+// it is not allowed.
 func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (widened bool) {
 	kept := of.members[:0]
 	for i, m := range of.members {
@@ -729,6 +756,7 @@ func (w *rewriter) values(n *node, allowed types) (widened bool) {
 		n.set(kwEnum, w.array(kept...))
 		return widened
 	case len(list.members) == 0, allowed == isNull:
+		// Nothing can be listed for null but itself, which its type says.
 		n.take(kwEnum)
 		return true
 	}

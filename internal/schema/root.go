@@ -145,6 +145,7 @@ func (l *lowering) member(n *node, m member) {
 	switch m.k {
 	case kwComment, kwUnevaluatedProperties:
 	case kwType:
+		// The types beside object are of values that arguments never are.
 		l.set(m.k, l.quoted("object"))
 	case kwProperties:
 		l.add(m.k, v)
@@ -157,6 +158,7 @@ func (l *lowering) member(n *node, m member) {
 	case kwAllOf, kwAnyOf, kwOneOf: // when the members beside them are known
 		l.unread(m, '[')
 	case kwIf, kwThen, kwElse, kwDependentSchemas:
+		// Which properties a condition evaluates is known when there are arguments.
 		l.open = true
 		if m.k != kwThen && m.k != kwElse {
 			l.clause(l.conditional(n, m.k))
@@ -164,6 +166,7 @@ func (l *lowering) member(n *node, m member) {
 	case kwNot, kwEnum, kwConst:
 		l.clause(l.dropped(m.k, v))
 	case kwAdditionalProperties:
+		// The stricter one holds, since all of them do.
 		switch old := l.get(m.k); {
 		case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
 			l.set(m.k, v)
@@ -296,6 +299,8 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	case 0:
 		return errNoObject
 	case 1:
+		// A union with one branch that an object can be is that branch, as in "these
+		// parameters, or null".
 		l.open = l.open || alternatives[0].open
 		for _, clause := range alternatives[0].clauses {
 			l.clause(clause)
@@ -322,6 +327,8 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 		case old == nil:
 			l.put(props, named(v.name, value))
 		case v.naming == len(alternatives) && !l.equal(old, value):
+			// A property that some alternatives do not name may be anything there, so what
+			// the others say of it must not narrow what is beside the union.
 			if old.is('{') && value.is('{') && len(v.schemas) > 1 && old.get(kwAnyOf) == nil {
 				old.set(kwAnyOf, value.get(kwAnyOf))
 			} else {
@@ -371,6 +378,8 @@ func (l *lowering) join(j *joint, a *lowering, alternatives int) {
 	additional := a.out.get(kwAdditionalProperties)
 	j.closed = j.closed && additional.is('f')
 	l.open = l.open || a.open || additional != nil && !additional.is('f')
+	// The patterns of one alternative are open in the union: what else has a name
+	// that matches may be from another.
 	for _, m := range a.out.get(kwPatternProperties).list('{') {
 		l.open = true
 		j.patterns.add(named(m.name, l.meter.object()))

@@ -95,6 +95,7 @@ func (n *node) lastWins() {
 	if len(first) == len(n.members) {
 		return
 	}
+	// In place: the parser gave these members to this object alone.
 	kept := n.members[:0]
 	clear(first)
 	for _, m := range n.members {
@@ -176,6 +177,7 @@ func (m *meter) equal(a, b *node) bool {
 	case a.kind != b.kind || len(a.members) != len(b.members):
 		return false
 	case a.kind == '"' && (!a.plain || !b.plain) && a.text != b.text:
+		// Two spellings of one string are equal, as in "a" and "\u0061".
 		return m.string(a) == m.string(b)
 	case a.kind != '{' && a.kind != '[':
 		m.step(min(len(a.text), len(b.text)) / 8)

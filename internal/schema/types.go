@@ -99,6 +99,7 @@ func properType(name string) string {
 	if typeNamed(name) != 0 {
 		return name
 	}
+	// No word here is longer, and lower case is a copy.
 	if len(name) > len("integer") {
 		return ""
 	}
