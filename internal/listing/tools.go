@@ -221,6 +221,7 @@ func (l *reader) reuse(c *raw.Cursor) bool {
 				l.known[e] = i
 			}
 		}
+		// A tool was added, removed or moved: the others are as before.
 		text := c.Value()
 		var ok bool
 		if at, ok = l.known[entry{maphash.Bytes(l.Seed, text), len(text)}]; !ok {
@@ -269,12 +270,15 @@ func (l *reader) read(name string, e *toolEntry) bool {
 		l.warn("left out tool %q: the server means it for its user interface, not for a model", name)
 		return false
 	}
+	// A tool that wants to be a task answers a plain call with an error, always.
 	if value, _ := raw.String(raw.Member(e.values[memberExecution], "taskSupport")); value == "required" {
 		l.warn("left out tool %q: it can only be called as a task, which is not supported", name)
 		return false
 	}
 	tool := &l.tool
 	*tool = Tool{Reused: -1, Name: l.Name(name), ServerTool: name, Plan: e.plan}
+	// Of two tools under one name the first one counts: what a model means by the
+	// name must not hang on anything that came later.
 	if first, ok := l.names[tool.Name]; ok {
 		l.warn("dropped tool %q: the list has %q before it, under the same name", name, first)
 		return false
@@ -291,12 +295,14 @@ func (l *reader) read(name string, e *toolEntry) bool {
 			return false
 		}
 	}
+	// Normalizing drops what is not for models, such as which arguments are headers.
 	if l.Refuse != nil {
 		if err := l.Refuse(tool.ServerSchema); err != nil {
 			l.warn("dropped tool %q: %v", name, err)
 			return false
 		}
 	}
+	// Callers get it as the server wrote it: models are not shown it.
 	if !raw.Null(e.values[memberOutputSchema]) {
 		if e.values[memberOutputSchema][0] == '{' {
 			tool.OutputSchema = raw.Compact(e.values[memberOutputSchema])
@@ -305,6 +311,7 @@ func (l *reader) read(name string, e *toolEntry) bool {
 		}
 	}
 	tool.Annotations = e.hints()
+	// Until protocol 2025-06-18 the title was one of the annotations.
 	for _, title := range [][]byte{e.values[memberTitle], title} {
 		if tool.Title == "" {
 			title, _ := raw.String(title)

@@ -19,6 +19,8 @@ func (c *Cursor) pass(most int) {
 		outer []uint64 // those of the others, 64 each
 	)
 	for {
+		// The white space and the separators between tokens are looked at byte by
+		// byte: mostly there is one of them.
 		if kinds&1 != 0 { // a name comes first
 			if i, b = c.peek(i); b != '"' {
 				c.fail(i)
@@ -170,6 +172,7 @@ func (c *Cursor) escape(i int) int {
 		if i+6 > len(c.data) {
 			return c.fail(len(c.data))
 		}
+		// A surrogate without its other half is for [Repair]: servers cut texts there.
 		if _, ok := hex4(c.data[i:]); ok {
 			return i + 6
 		}
