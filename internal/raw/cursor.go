@@ -35,8 +35,9 @@ func (c *Cursor) Value() []byte {
 	return c.Since(start)
 }
 
-// Since returns what the cursor has passed since it stood at a value, which is
-// that value if it is passed.
+// Since returns what the cursor has passed since it stood at a value, which is that
+// value if it is passed. It aliases the text. Its capacity ends with it, so that
+// nobody who appends to it writes over what follows.
 func (c *Cursor) Since(start int) []byte { return c.data[start:c.at:c.at] }
 
 // At returns where the cursor stands, for [Cursor.Since].
@@ -45,7 +46,8 @@ func (c *Cursor) At() int { return c.at }
 // Rest returns the text from the value at hand on.
 func (c *Cursor) Rest() []byte { return c.data[c.at:] }
 
-// Move goes on, or back, to the start or the end of a value.
+// Move goes on, or back, to the start or the end of a value. What was known of
+// backslashes is known of the text ahead alone.
 func (c *Cursor) Move(to int) { c.at, c.plain = to, 0 }
 
 // Object yields the names of the object at hand, each with the cursor on its
@@ -65,6 +67,7 @@ func (c *Cursor) object(most int) iter.Seq[[]byte] {
 				return
 			}
 			name := c.data[c.at+1 : end-1]
+			// Without an escape the name is a slice of the text, and costs nothing.
 			if len(name) <= most && bytes.IndexByte(name, '\\') >= 0 {
 				name = AppendText(make([]byte, 0, len(name)), name)
 			}
@@ -103,7 +106,8 @@ func (c *Cursor) Array() iter.Seq[int] {
 }
 
 // enter goes to the first member or element of a value of the kind, and reports
-// whether there is one. It passes an empty value.
+// whether there is one. It passes an empty value. No member or element is looked
+// at: whoever takes the first one checks it.
 func (c *Cursor) enter(kind, closing byte) bool {
 	if c.err != nil || c.Kind() != kind {
 		return false

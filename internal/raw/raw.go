@@ -48,8 +48,8 @@ func ScanUpTo(data []byte, most int) (end int, err error) {
 	return c.at, c.err
 }
 
-// Skip returns the length of the value that data, which was checked before,
-// starts with.
+// Skip returns the length of the value that data, which was checked before, starts
+// with. It never reaches beyond data, also where that was not checked.
 func Skip(data []byte) int {
 	end, err := Scan(data)
 	if err != nil {
@@ -63,6 +63,7 @@ func Valid(data []byte) bool {
 	c := Read(data)
 	c.pass(MaxDepth)
 	end, _ := c.peek(c.at)
+	// What follows may only be white space.
 	return c.err == nil && end == len(data)
 }
 
@@ -123,8 +124,9 @@ func Member(object []byte, name string) []byte {
 	return found
 }
 
-// Named reports whether a member's name is want, which is in camelCase, also
-// where a server writes it in another case or with underscores.
+// Named reports whether a member's name is want, which is in camelCase, also where
+// a server writes it in another case or with underscores. What is more than twice
+// as long as want is not read: it would have more separators than letters.
 func Named(name []byte, want string) bool {
 	if string(name) == want {
 		return true
@@ -136,6 +138,8 @@ func Named(name []byte, want string) bool {
 		if c == '_' || c == '-' {
 			continue
 		}
+		// The bit makes one letter of both cases (ASCII); names of the protocol
+		// have letters alone.
 		if want == "" || c|0x20 != want[0]|0x20 {
 			return false
 		}
@@ -165,12 +169,14 @@ func Whole(value []byte) (n int64, ok bool) {
 	if IsString(value) {
 		value = value[1 : len(value)-1]
 	}
+	// No int64 has more than 20 characters; the rest is for a fraction of zeros.
 	if len(value) == 0 || len(value) > 24 {
 		return 0, false
 	}
 	if n, err := strconv.ParseInt(string(value), 10, 64); err == nil {
 		return n, n >= 0
 	}
+	// Above 2^53, a float64 skips whole numbers: an id would become another one.
 	f, err := strconv.ParseFloat(string(value), 64)
 	if err != nil || f != float64(int64(f)) || f > 1<<53 || f < 0 {
 		return 0, false

@@ -58,6 +58,7 @@ func appendRepaired(out, text []byte, room int) ([]byte, int) {
 			if size = min(2, len(text)); size == 2 && text[1] == 'u' {
 				r, size = unicodeEscape(text)
 			}
+			// This is as long as the escape of the half that it stands for.
 			if r == utf8.RuneError {
 				out = append(out, `\ufffd`...)
 			} else {
@@ -75,7 +76,9 @@ func appendRepaired(out, text []byte, room int) ([]byte, int) {
 	return out, room
 }
 
-// longer bounds by how much a repaired value is longer.
+// longer bounds by how much a repaired value is longer. It counts an N and a line
+// break also where nothing is done to them: to tell them apart would take a second
+// walk, and room that is not used does no harm below the bound of growth.
 func longer(value []byte) int {
 	n := (len("\uFFFD") - 1) * invalid(value)
 	for _, c := range value {
@@ -95,6 +98,7 @@ func HasNaN(value []byte) bool {
 	if !bytes.Contains(value, []byte("NaN")) && !bytes.Contains(value, []byte("Infinity")) {
 		return false // mostly
 	}
+	// In strings, the words are text.
 	c := Cursor{data: value}
 	for i := 0; i < len(value); i++ {
 		if value[i] == '"' {
@@ -126,6 +130,8 @@ func clean(value []byte) bool {
 	if !controls && (!escapes || !bytes.Contains(value, []byte(`\u`))) {
 		return true // mostly
 	}
+	// Line breaks between tokens are control characters as well, and most escapes
+	// are fine: only a walk tells which of them are at fault.
 	inString := false
 	for i := 0; i < len(value); i++ {
 		switch c := value[i]; {
@@ -159,14 +165,16 @@ func survey(text []byte) (controls, escapes, others bool) {
 	for ; len(text) >= 8; text = text[8:] {
 		look(binary.LittleEndian.Uint64(text))
 	}
+	// One byte at a time: the other seven are spaces, of which nothing is reported.
 	for _, c := range text {
 		look(ones*' ' ^ ' ' ^ uint64(c))
 	}
 	return below&high != 0, equal&high != 0, above&high != 0
 }
 
-// Compact returns a repaired copy of value, a checked JSON value, without the
-// white space between its tokens.
+// Compact returns a repaired copy of value, a checked JSON value, without the white
+// space between its tokens. The copy holds nothing of the message that value came
+// in.
 func Compact(value []byte) []byte {
 	value = Repair(value)
 	return AppendCompact(make([]byte, 0, len(value)), value)

@@ -9,7 +9,9 @@ import (
 	"strings"
 )
 
-// pass passes the value at hand, which nests less than most levels.
+// pass passes the value at hand, which nests less than most levels. What is open is
+// a bit for each level, not a call: the deepest text that is taken needs some
+// kilobytes for them, and no text can exhaust the stack.
 func (c *Cursor) pass(most int) {
 	var (
 		i     = c.at
@@ -94,7 +96,8 @@ func (c *Cursor) fail(i int) int {
 }
 
 // peek returns where the white space at i ends, and the byte that is there, 0 at
-// the end of the text.
+// the end of the text. White space is what RFC 8259, section 2, has: four
+// characters, and none of the others of Unicode.
 func (c *Cursor) peek(i int) (int, byte) {
 	for ; i < len(c.data); i++ {
 		if b := c.data[i]; b > ' ' || b != ' ' && b != '\n' && b != '\t' && b != '\r' {
@@ -115,6 +118,9 @@ const (
 // text returns the end of the string whose inside starts at i, -1 after a
 // failure. Most strings are short, and have no escapes.
 func (c *Cursor) text(i int) int {
+	// There is no backslash before plain, so that the first quote ends the string.
+	// Eight bytes at a time are for short strings; for long ones the standard
+	// library is faster.
 	for near := min(i+128, c.plain-7); i < near; i += 8 {
 		x := binary.LittleEndian.Uint64(c.data[i:]) ^ ones*'"'
 		if found := (x - ones) &^ x & high; found != 0 {
@@ -162,8 +168,8 @@ func (c *Cursor) farText(i int) int {
 	}
 }
 
-// escape returns the end of the escape sequence at i, which the quote that ends
-// the string follows at the latest.
+// escape returns the end of the escape sequence at i, which the quote that ends the
+// string follows at the latest. The escapes are those of RFC 8259, section 7.
 func (c *Cursor) escape(i int) int {
 	switch c.data[i+1] {
 	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
@@ -180,8 +186,9 @@ func (c *Cursor) escape(i int) int {
 	return c.fail(i)
 }
 
-// unended tells a string that was cut from one that could never end well. It has
-// no quote from i on.
+// unended tells a string that was cut from one that could never end well. It has no
+// quote from i on. A reader of a stream waits for the rest of the one and gives up
+// on the other.
 func (c *Cursor) unended(i int) int {
 	end := len(c.data)
 	c.fail(end)
@@ -216,6 +223,8 @@ func (c *Cursor) scalar(i int, first byte) int {
 	return c.number(i)
 }
 
+// word returns the end of the literal that must stand at i. Where the text ends
+// within it, the failure is ErrShort, as for all that more text could complete.
 func (c *Cursor) word(i int, word string) int {
 	end := i + len(word)
 	if end <= len(c.data) && string(c.data[i:end]) == word {
@@ -227,6 +236,9 @@ func (c *Cursor) word(i int, word string) int {
 	return c.fail(i)
 }
 
+// number returns the end of the number at i (RFC 8259, section 6): no plus sign and
+// no leading zero, and digits on both sides of a point. Nothing ends a number but
+// what follows: at the end of the text it counts as whole.
 func (c *Cursor) number(i int) int {
 	if c.byteAt(i) == '-' {
 		if i++; c.byteAt(i) == 'I' {

@@ -20,7 +20,8 @@ func String(value []byte) (s string, ok bool) {
 	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
 		return string(text), true
 	}
-	// The text may be most of a large message: it is not copied again.
+	// The text may be most of a large message: it is not copied again. Nobody else
+	// has its memory, and nobody writes to it again.
 	decoded := AppendText(make([]byte, 0, len(text)), text)
 	return unsafe.String(unsafe.SliceData(decoded), len(decoded)), true
 }
@@ -40,6 +41,8 @@ func IsString(value []byte) bool {
 	return len(value) >= 2 && value[0] == '"'
 }
 
+// inner returns what is between the quotes of a string, its escapes as they are. It
+// aliases value.
 func inner(value []byte) ([]byte, bool) {
 	if !IsString(value) || value[len(value)-1] != '"' {
 		return nil, false
@@ -51,7 +54,8 @@ func inner(value []byte) ([]byte, bool) {
 // the letter itself.
 var unescaped = [256]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
-// AppendText appends the inside of a JSON string, or an end of it, decoded.
+// AppendText appends the inside of a JSON string, or an end of it, decoded. A
+// backslash at the very end is left out: the text was cut there.
 func AppendText(dst, text []byte) []byte {
 	sized, room := false, 0
 	for len(text) > 0 {
@@ -88,7 +92,9 @@ func AppendText(dst, text []byte) []byte {
 	return dst
 }
 
-// growth bounds by how much a text may become longer where it is made valid.
+// growth bounds by how much a text may become longer where it is made valid. The
+// bound is for hostile text, of which each byte would become the three of U+FFFD.
+// Texts of some kilobytes may, since that costs nothing.
 func growth(text []byte) int { return len(text)/2 + 4<<10 }
 
 // appendValid appends text with U+FFFD for each byte that is not UTF-8, or ?
@@ -141,6 +147,8 @@ func unicodeEscape(text []byte) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
+// hex4 decodes the \u escape at the start of text, of four digits in either case,
+// and reports whether there is one. The rune may be a half of a surrogate pair.
 func hex4(text []byte) (r rune, ok bool) {
 	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
 		return 0, false
@@ -161,6 +169,9 @@ func hex4(text []byte) (r rune, ok bool) {
 	return r, true
 }
 
+// appendControl appends the escape of a control character, which RFC 8259, section
+// 7, forbids in a string as it is. Those that texts are full of get their short
+// form.
 func appendControl(dst []byte, c byte) []byte {
 	const hex = "0123456789abcdef"
 	switch c {
