@@ -130,14 +130,16 @@ func (c *contents) marked() []string {
 	return append(marked, c.texts[from:]...)
 }
 
-// clean cleans a text that was decoded already.
+// clean cleans a text that was decoded already. What is removed is counted for a
+// note: a text that hides something from people is not to be trusted.
 func (c *contents) clean(s string) string {
 	s, hidden := text.Result(s)
 	c.hidden += hidden
 	return s
 }
 
-// string decodes a JSON string; anything else gives "".
+// string decodes a JSON string; anything else gives "". A string that needs nothing
+// stays where it is, unless the memory is lent: then the text is a copy.
 func (c *contents) string(value []byte) string {
 	decode := text.View
 	if c.lent {
@@ -148,8 +150,8 @@ func (c *contents) string(value []byte) string {
 	return s
 }
 
-// quietly is string for what is not shown as it is: what is removed there does
-// not count.
+// quietly is string for what is not shown as it is: what is removed there does not
+// count. Types and addresses are for programs.
 func (c *contents) quietly(value []byte) string {
 	defer func(hidden int) { c.hidden = hidden }(c.hidden)
 	return c.string(value)

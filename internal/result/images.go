@@ -138,9 +138,11 @@ func decodeBase64(value []byte) ([]byte, error) {
 		return nil, errors.New("the data is not a string")
 	}
 	in := value[1 : len(value)-1]
+	// Some writers of JSON escape each slash, which is a digit of base64.
 	if bytes.IndexByte(in, '\\') >= 0 {
 		in = raw.AppendString(make([]byte, 0, len(value)), value)
 	}
+	// RFC 2397: without the word base64, the data is text with percent escapes.
 	if isDataURI(in) {
 		header, body, ok := bytes.Cut(in, []byte(","))
 		if !ok {
@@ -159,7 +161,8 @@ func decodeBase64(value []byte) ([]byte, error) {
 		}
 	}
 	// Most data is as the specification says, and is decoded in one go; only where
-	// that fails is it brought to the one form.
+	// that fails is it brought to the one form. Line breaks the standard library
+	// passes by itself.
 	out := make([]byte, base64.RawStdEncoding.DecodedLen(len(in)))
 	n, err := base64.StdEncoding.Decode(out, in)
 	if err != nil {
@@ -168,8 +171,8 @@ func decodeBase64(value []byte) ([]byte, error) {
 	return out[:n], err
 }
 
-// standard returns base64 text in the standard alphabet, without padding and
-// white space.
+// standard returns base64 text in the standard alphabet, without padding and white
+// space. Padding in the middle stays, and is an error then: two files were joined.
 func standard(in []byte) []byte {
 	out := make([]byte, 0, len(in))
 	for _, c := range in {

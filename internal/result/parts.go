@@ -38,7 +38,8 @@ func (c *contents) takeAll(content *raw.Cursor) {
 	}
 }
 
-// count returns the length of the list at the start of data.
+// count returns the length of the list at the start of data. It passes over the
+// elements and keeps nothing of them.
 func count(data []byte) (n int) {
 	for range raw.Read(data).Array() {
 		n++
@@ -57,6 +58,7 @@ func (c *contents) take(p part) {
 		return
 	}
 	c.userOnly++
+	// All that adds a text adds it to shown: the two change places for this part.
 	c.shown, c.forUser = c.forUser, c.shown
 	c.add(p)
 	c.shown, c.forUser = c.forUser, c.shown
@@ -134,7 +136,8 @@ func (c *contents) end(texts, images int, whole []byte) {
 	}
 	before, after := whole, []byte(nil)
 	if len(c.payload) > len("null") {
-		// Both are in one buffer.
+		// Both are in one buffer. What payload holds is a value within whole, at
+		// whatever depth, and the distance of the two is where it starts there.
 		start := int(uintptr(unsafe.Pointer(&c.payload[0])) - uintptr(unsafe.Pointer(&whole[0])))
 		before, after = whole[:start], whole[start+len(c.payload):]
 	}
@@ -145,8 +148,9 @@ func (c *contents) end(texts, images int, whole []byte) {
 	part.Raw = raw.Repair(kept)
 }
 
-// add reads one part of the content. A member of a wrong type counts as
-// absent: it must not cost the part.
+// add reads one part of the content. A member of a wrong type counts as absent: it
+// must not cost the part. Only what is empty leaves nothing: of all else there is a
+// text, an image or a note, so that no part disappears silently.
 func (c *contents) add(p part) {
 	texts, images := len(c.texts), len(c.images)
 	switch kind := standardKind(c.parts[c.at].Type); {
@@ -228,7 +232,8 @@ type part struct {
 	other bool // there are members besides those of the first line
 }
 
-// readPart reads a part.
+// readPart reads a part. Of members that share a name the last one counts. What is
+// not an object has no members, and is whole alone.
 func readPart(c *raw.Cursor) (p part) {
 	start := c.At()
 	if c.Kind() != '{' {
@@ -303,6 +308,7 @@ func (c *contents) resources(p part) bool {
 		}
 		kind, audience := c.parts[c.at].Type, c.parts[c.at].Audience
 		c.parts = slices.Grow(c.parts[:c.at], min(count(list), maxParts))
+		// The list takes the place of the part that it is in.
 		c.number--
 		for value := range raw.Elements(list) {
 			if c.number++; c.number > maxParts {

@@ -15,14 +15,17 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// Refuse returns the result of a call that has no other.
+// Refuse returns the result of a call that has no other. It is an error to a model,
+// and under the same cap as any result.
 func Refuse(limits Limits, content string) Result {
 	c := contents{limits: limits}
 	c.write(c.clean(content))
 	return Result{Content: c.content(), IsError: true}
 }
 
-// Refusal shows the error object of a JSON-RPC answer.
+// Refusal shows the error object of a JSON-RPC answer. What the user would have to
+// open before the call (code -32042, version 2025-11-25) comes as a line for each
+// address, so that a model can tell its user.
 func Refusal(object []byte) string {
 	e := rpc.ParseError(object)
 	var lines []string
@@ -42,6 +45,8 @@ func Refusal(object []byte) string {
 // ErrorText shows an error that a server answered with.
 func ErrorText(e jsonrpc.Error) string { return errorText("", e) }
 
+// errorText is an error as a text: what the server says, its code, and the start of
+// data, which may be anything, such as a trace.
 func errorText(start string, e jsonrpc.Error) string {
 	var b strings.Builder
 	b.Grow(len(start) + len(e.Message) + min(len(e.Data), maxNote) + 64) // at once: a message may be large
@@ -79,6 +84,8 @@ func (m *members) lacking(tool string) string {
 	var what string
 	var details []string
 	switch {
+	// Without a resultType, a result that has nothing but questions is one that
+	// asks.
 	case m.kind == "input_required", !said && len(m.requests) > 0 && m.requests[0] == '{':
 		what = "needs input"
 		for _, request := range raw.Members(m.requests) {

@@ -14,7 +14,8 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// Limits bound what a result may have; 0 means no bound.
+// Limits bound what a result may have; 0 means no bound. They are the host's, and
+// not the server's to widen.
 type Limits struct {
 	MaxOutput     int // bytes of Content, text.Shortest at least
 	MaxImages     int
@@ -80,6 +81,7 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 			m.isError, m.failure, m.trouble = outer.isError, outer.failure, outer.trouble
 		}
 	}
+	// It is in notes only, and a server may have given it any length.
 	tool = text.Start(tool, maxName)
 	// What a tool lacks is an error to a model, whatever the flag says: the work is
 	// not done.
@@ -88,6 +90,8 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 	if !raw.Null(m.structured) {
 		r.Structured = c.keep(m.structured)
 	}
+	// What is meant for the user alone is better than nothing, but not better than
+	// structured content; only a failure is told by all that there is.
 	if !c.readable() && len(c.images) == 0 && (r.Structured == nil || r.IsError) {
 		c.shown.append(c.forUser)
 		c.userOnly = 0
@@ -98,6 +102,9 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 	if !c.readable() {
 		c.forget()
 	}
+	// Servers should repeat structured content as a text for clients that know no
+	// other (server/tools, Structured Content). Where they do not, a model would
+	// see nothing of it.
 	if r.Structured != nil && c.spoken == 0 {
 		c.write(c.clean(text.Bytes(r.Structured))) // also beside notes
 	}
@@ -128,9 +135,11 @@ func Read(limits Limits, tool string, result []byte, lent bool) Result {
 
 // notes adds what is said of the result as a whole.
 func (c *contents) notes(m *members, lacking string) {
+	// This is not a text of the server: an image before it needs no mark.
 	spoken := c.spoken
 	c.write(c.clean(lacking))
 	c.spoken = spoken
+	// A flag that is a text mostly says what has failed.
 	if m.failure != nil {
 		c.note("isError", c.whole(m.failure))
 	}
@@ -182,6 +191,8 @@ func (c *contents) members(result []byte) (m members) {
 			m.structured = value
 		case raw.Named(name, "isError"):
 			m.failed(value)
+		// It is for programs. Without the underscore it would be a member of the
+		// server's own.
 		case string(name) == "_meta":
 		case raw.Named(name, "toolResult"):
 			m.wrapped = value
@@ -210,8 +221,9 @@ func (m *members) failed(value []byte) {
 	}
 }
 
-// readFlag reads a boolean as servers write it. Anything else that says
-// something is true, and given back to be shown.
+// readFlag reads a boolean as servers write it. Anything else that says something
+// is true, and given back to be shown. No more of it is looked at than the longest
+// word has: it may be most of the message.
 func readFlag(value []byte) (flag bool, odd []byte) {
 	switch strings.ToLower(strings.Trim(string(value[:min(len(value), len(`"false"`))]), `"`)) {
 	case "true", "1":
