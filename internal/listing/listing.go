@@ -17,6 +17,9 @@ import (
 )
 
 const (
+	// Bounds of a list, far above those of any server that means well: each page is
+	// under the bounds of a message, but nothing else than time ends a list whose
+	// every page names a next one.
 	maxListBytes = 64 << 20 // over all pages
 	maxTools     = 20_000
 	maxPages     = 1_000
@@ -25,10 +28,12 @@ const (
 	maxFresh     = time.Hour // however long a server says that its list stays the same
 )
 
-// hashFactor makes the order of pages count.
+// hashFactor makes the order of pages count. It is odd, so that nothing of the hash
+// of a page is lost.
 const hashFactor = 0x9e3779b97f4a7c15
 
-// Config says whose tools are listed.
+// Config says whose tools are listed. The functions are called one at a time,
+// during Read.
 type Config struct {
 	Server string                    // its name
 	Keep   []string                  // patterns of the tools to keep; none keeps all
@@ -102,6 +107,8 @@ func Read(ctx context.Context, config Config, last *List) (*List, error) {
 		if response.Error != nil {
 			refusal := rpc.ParseError(response.Error)
 			response.Release()
+			// A server without tools need not know the method. One that has sent a
+			// page does.
 			if refusal.Code == jsonrpc.CodeMethodNotFound && page == 1 {
 				break
 			}

@@ -17,7 +17,8 @@ import (
 	"github.com/seed94b59a13/mcp/internal/text"
 )
 
-// A Tool is what a list says of one tool. Config.Take gets it.
+// A Tool is what a list says of one tool. Config.Take gets it. What it has of the
+// server's is a copy: pages are lent.
 type Tool struct {
 	Reused int // the index in the last list of the tool that this is, unchanged; -1 for a new one. A reused one has nothing else
 
@@ -37,6 +38,7 @@ type Tool struct {
 }
 
 // Annotations are what a server says of a tool; nil means that it does not say.
+// They are hints, and nothing in the protocol holds a server to them.
 type Annotations struct {
 	ReadOnly    *bool
 	Destructive *bool
@@ -128,6 +130,7 @@ func (l *reader) page(result []byte) (next string) {
 	tools := false
 	if !raw.Null(result) {
 		c := raw.Read(result)
+		// Some servers answer with the list alone.
 		if tools = c.Kind() == '['; tools {
 			l.take(c) // the list itself
 		}
@@ -200,6 +203,7 @@ func (l *reader) entry(c *raw.Cursor) {
 		return
 	}
 	var kept entry
+	// An entry is known by its bytes, as it stands in the list.
 	if len(l.list.Warnings)+l.more == warned {
 		text := c.Since(start)
 		kept = entry{maphash.Bytes(l.Seed, text), len(text)}
@@ -327,7 +331,9 @@ func (l *reader) read(name string, e *toolEntry) bool {
 	return true
 }
 
-// selected reports whether the Server wants the tool. Exclusion wins.
+// selected reports whether the Server wants the tool. Exclusion wins. Every entry
+// is tried, also behind one that matches: those that match no tool are told at the
+// end, since they are mostly misspelled.
 func (l *reader) selected(name string) bool {
 	matches := func(entries []string) (any bool) {
 		for _, entry := range entries {
@@ -341,7 +347,9 @@ func (l *reader) selected(name string) bool {
 	return !matches(l.Leave) && keep
 }
 
-// describe puts a description together. The server's part of it is not a copy.
+// describe puts a description together. The server's part of it is not a copy. It
+// begins with the names of the tool and of the server as people know them: the name
+// that a model sees may be changed or cut.
 func (l *reader) describe(name string, given []byte) (description, servers string) {
 	s := append(l.scratch[:0], "Tool "...)
 	s = append(s, name[:min(len(name), maxText)]...)
@@ -381,7 +389,8 @@ func (l *reader) normalize(tool string, given []byte) (server, normal json.RawMe
 	return server, normal, plan, nil
 }
 
-// finish tells what concerns the list as a whole.
+// finish tells what concerns the list as a whole. Its last warning is beyond their
+// bound, since it counts the others.
 func (l *reader) finish() {
 	for _, field := range []struct {
 		name    string
@@ -459,6 +468,8 @@ func (e *toolEntry) member(name []byte, c *raw.Cursor) {
 	}
 }
 
+// A schema that is normal as it stands is recognized in the same walk that passes
+// it: most are, and nothing of it has to be built.
 func (e *toolEntry) take(member int, c *raw.Cursor) {
 	start := c.At()
 	if member == memberInputSchema {
@@ -480,8 +491,8 @@ func promptText(s string) string {
 	return s
 }
 
-// hidden reports whether the tool is for an app in the host's user interface
-// (MCP Apps, _meta.ui.visibility).
+// hidden reports whether the tool is for an app in the host's user interface (MCP
+// Apps, _meta.ui.visibility). Anything but a list counts as not said.
 func (e *toolEntry) hidden() bool {
 	visibility := raw.Member(raw.Member(e.values[memberMeta], "ui"), "visibility")
 	if len(visibility) == 0 || visibility[0] != '[' {
@@ -530,8 +541,10 @@ func Fingerprint(name string, description, inputSchema, outputSchema, annotation
 	return new(reader).fingerprint(name, description, inputSchema, outputSchema, annotations)
 }
 
-// fingerprint digests what a server says of a tool. Each part is preceded by
-// its length, so that no text can move from one to the next unseen.
+// fingerprint digests what a server says of a tool. Each part is preceded by its
+// length, so that no text can move from one to the next unseen. The version in
+// front is to change with whatever is digested: hosts store fingerprints, and
+// compare them.
 func (l *reader) fingerprint(name string, description, inputSchema, outputSchema, annotations []byte) string {
 	if annotations != nil {
 		annotations = raw.Compact(annotations)
