@@ -20,16 +20,19 @@ var ErrDeclined = errors.New("the user declined")
 // there is nobody to ask.
 type Host func(ctx context.Context, q *Question) (content json.RawMessage, err error)
 
-// Ask asks the user. The clocks of the context stand still meanwhile; when it
-// ends, the question is given up: the answer is Canceled, whatever the host does.
-// An error says what was wrong with the answer of the host, which is then
-// Canceled as well.
+// Ask asks the user. The clocks of the context stand still meanwhile; when it ends,
+// the question is given up: the answer is Canceled, whatever the host does. An
+// error says what was wrong with the answer of the host, which is then Canceled as
+// well. The host is not trusted to heed the context: it may show a dialog that
+// cannot be closed.
 func (q *Question) Ask(ctx context.Context, host Host) (answer []byte, err error) {
 	defer patience.Pause(ctx)()
 	type said struct {
 		answer []byte
 		err    error
 	}
+	// With room for the one answer, so that a host that answers too late does not
+	// wait for somebody to take it.
 	answered := make(chan said, 1)
 	go func() { // ends when the host does; it is not waited for after the context
 		s := said{answer: Canceled}
@@ -59,13 +62,16 @@ func (q *Question) Ask(ctx context.Context, host Host) (answer []byte, err error
 
 // Reply answers a question that came as a request in a session of a version, with
 // the member result or error of a response. The error says what was wrong with the
-// question, or with the answer of the host.
+// question, or with the answer of the host. An answer of the protocol for what the
+// person does is a result; -32602 is for a question that nobody can be shown.
 func Reply(ctx context.Context, host Host, version string, params []byte) (member []byte, err error) {
 	q, err := Parse(params)
 	if err != nil {
 		const invalidParams = -32602
 		return fmt.Appendf(nil, `"error":{"code":%d,"message":%s}`, invalidParams, raw.AppendQuote(nil, err.Error())), err
 	}
+	// In a version without such questions nobody is asked, since nobody has offered
+	// to answer them.
 	answer := Declined
 	if ctx.Err() != nil {
 		answer = Canceled
@@ -75,7 +81,8 @@ func Reply(ctx context.Context, host Host, version string, params []byte) (membe
 	return append([]byte(`"result":`), answer...), err
 }
 
-// ask asks in the course of a call, which the end of the context ends.
+// ask asks in the course of a call, which the end of the context ends. Then there
+// is no call left that the answer could belong to.
 func (q *Question) ask(ctx context.Context, host Host) (answer []byte, err error) {
 	if answer, err = q.Ask(ctx, host); err == nil {
 		err = ctx.Err()
@@ -85,7 +92,8 @@ func (q *Question) ask(ctx context.Context, host Host) (answer []byte, err error
 
 // Answer asks for all that the input needs, one after the other, and returns the
 // members that the call has more when it is sent again. The error says what was
-// wrong with a question or with an answer of the host.
+// wrong with a question or with an answer of the host. A call is sent again with
+// all answers or not at all.
 func (in *Input) Answer(ctx context.Context, host Host) (members []byte, err error) {
 	if len(in.Requests) > maxRequests {
 		return nil, fmt.Errorf("the tool asks %d questions at once, more than %d", len(in.Requests), maxRequests)
@@ -112,6 +120,7 @@ func AskURLs(ctx context.Context, host Host, object []byte) (some, agreed bool, 
 	left := 10
 	for params := range raw.Elements(raw.Member(raw.Member(object, "data"), "elicitations")) {
 		q, err := Parse(params)
+		// One broken address does not hide the others from the user.
 		if err != nil || q.URL == "" {
 			continue
 		}

@@ -20,7 +20,8 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// A field takes a text, a number, a yes or no, or some of a list of texts.
+// A field takes a text, a number, a yes or no, or some of a list of texts. Its
+// schema is what the person sees; the rest is what an answer is checked by.
 type field struct {
 	name     string
 	required bool
@@ -53,6 +54,8 @@ var kinds = map[string][]bound{
 	"boolean": nil,
 }
 
+// numeric are the bounds of both kinds of numbers (JSON Schema Validation, section
+// 6.2).
 var numeric = []bound{
 	{"minimum", less, "is less than %v", 0}, {"maximum", more, "is more than %v", 0},
 	{"exclusiveMinimum", func(n, limit float64) bool { return n <= limit }, "is not more than %v", 0},
@@ -75,7 +78,8 @@ const (
 
 // compile returns the automaton of a pattern; nil for one that is too large, or of
 // another dialect: it is the server's to check then. Flags, which JSON Schema does
-// not have, make ranges that are slow to read.
+// not have, make ranges that are slow to read. Go's automata never go back in a
+// text: what a hostile pattern can waste is the making of one, and its memory.
 func compile(pattern string) *regexp.Regexp {
 	flags := strings.Count(pattern, "(?") > strings.Count(pattern, "(?:")
 	classes := strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`)
@@ -103,8 +107,8 @@ func states(re *syntax.Regexp, times int) int {
 	return n
 }
 
-// check says why a value does not fit the field. It does not show the value:
-// that is a person's.
+// check says why a value does not fit the field. It does not show the value: that
+// is a person's. To JSON Schema, 1.0 is a whole number.
 func (f *field) check(value []byte) error {
 	var n float64 // what the bounds are about
 	var err error
@@ -117,6 +121,8 @@ func (f *field) check(value []byte) error {
 		n, err = f.checkList(value)
 	case "string":
 		s, ok := raw.String(value)
+		// Lengths count characters, not bytes (JSON Schema Validation, section
+		// 6.3).
 		if n = float64(utf8.RuneCountInString(s)); !ok {
 			err = errors.New("is not a text")
 		} else if f.choices != nil && !f.choices[s] {
@@ -144,7 +150,8 @@ func (f *field) check(value []byte) error {
 	return nil
 }
 
-// checkList returns how many elements a list has.
+// checkList returns how many elements a list has. Elements are told apart by what
+// they say and not by how it is escaped.
 func (f *field) checkList(value []byte) (n float64, err error) {
 	if value[0] != '[' {
 		return 0, errors.New("is not a list")
@@ -165,6 +172,8 @@ func (f *field) checkList(value []byte) (n float64, err error) {
 	return n, nil
 }
 
+// checkText checks a text by its pattern and format. A pattern of JSON Schema may
+// match anywhere in the text, as that of Go does.
 func (f *field) checkText(s string) error {
 	if f.pattern != nil && len(s) <= maxMatched && !f.pattern.MatchString(s) {
 		return errors.New("does not match the pattern")

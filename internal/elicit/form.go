@@ -25,6 +25,8 @@ type form struct {
 	closed bool // no other fields
 }
 
+// emptyForm is that of a question without a schema: the person can only agree or
+// decline.
 const emptyForm = `{"type":"object","properties":{}}`
 
 // parseForm reads a schema. Keywords that say nothing about a flat form are left
@@ -42,6 +44,8 @@ func parseForm(schema []byte) (f form, err error) {
 	// Few servers say that there are no other fields. Where one does, it would refuse
 	// the answer as a whole, and the person who gave it would not learn why.
 	f.closed = string(raw.Member(schema, "additionalProperties")) == "false"
+	// Both for the answer, which is checked by names, and for the person's schema,
+	// where each name must be there once (JSON Schema, required).
 	required := map[string]bool{}
 	var names, properties []byte
 	for name := range raw.Elements(raw.Member(schema, "required")) {
@@ -65,6 +69,7 @@ func parseForm(schema []byte) (f form, err error) {
 			f.fields = append(f.fields, given)
 		}
 	}
+	// Only now is it certain which of several fields with one name counts.
 	for _, field := range f.fields {
 		properties = raw.AppendMember(properties, field.name, field.schema)
 	}
@@ -85,6 +90,7 @@ func parseField(schema []byte) (*field, error) {
 	f := &field{}
 	members := membersOf(schema)
 	f.kind, _ = raw.String(members["type"])
+	// Beside choices, servers leave out the type.
 	if f.kind == "" && (members["enum"] != nil || members["oneOf"] != nil || members["anyOf"] != nil) {
 		f.kind = "string"
 	}
@@ -98,12 +104,14 @@ func parseField(schema []byte) (*field, error) {
 			text = raw.AppendMember(text, key, quoteLabel(s))
 		}
 	}
-	// An application may hand the schema to a parser that knows JSON alone.
+	// An application may hand the schema to a parser that knows JSON alone: what
+	// was read leniently may have NaN or control characters in it.
 	keep := func(key string) {
 		if value := members[key]; json.Valid(value) {
 			text = raw.AppendMember(text, key, raw.Compact(value))
 		}
 	}
+	// ParseFloat takes NaN and the infinities as well, which are not JSON.
 	for _, b := range bounds {
 		if n, err := strconv.ParseFloat(string(members[b.keyword]), 64); err == nil && json.Valid(members[b.keyword]) {
 			b.limit = n
@@ -123,6 +131,7 @@ func parseField(schema []byte) (*field, error) {
 		f.unique = string(members["uniqueItems"]) == "true"
 		keep("uniqueItems")
 		items := membersOf(members["items"])
+		// Without a type, the choices tell that they are texts.
 		if kind, ok := raw.String(items["type"]); ok && kind != "string" {
 			return nil, errors.New("is a list of something else than texts")
 		}
@@ -136,9 +145,11 @@ func parseField(schema []byte) (*field, error) {
 	return f, nil
 }
 
-// choose reads the texts that are to be chosen from: an enum, with or without
-// names (2025-06-18), or a union of constants with titles (2025-11-25). What else
-// is in a union is left out, since no answer could be that.
+// choose reads the texts that are to be chosen from: an enum, with or without names
+// (2025-06-18), or a union of constants with titles (2025-11-25). What else is in a
+// union is left out, since no answer could be that. It appends to text what the
+// person sees of them. What a choice stands for is kept as it is, since the server
+// compares it; only names and titles are cleaned.
 func (f *field) choose(text []byte, members map[string][]byte) []byte {
 	if list := members["enum"]; len(list) > 0 && list[0] == '[' {
 		f.choices = map[string]bool{}
@@ -195,11 +206,14 @@ func (f *form) fill(content []byte) ([]byte, error) {
 	if content[0] != '{' || !json.Valid(content) {
 		return nil, errors.New("the answer is not a JSON object")
 	}
+	// What is left in it at the end is not of the form.
 	given := membersOf(content)
 	var out []byte
 	for _, field := range f.fields {
 		value := given[field.name]
 		delete(given, field.name)
+		// A default stands for null as for nothing, and was checked when the form
+		// was read.
 		if raw.Null(value) {
 			value = field.value
 		}
@@ -239,8 +253,11 @@ func membersOf(value []byte) map[string][]byte {
 	return members
 }
 
+// quoteLabel is label as a JSON string.
 func quoteLabel(s string) []byte { return raw.AppendQuote(nil, label(s, maxLabel)) }
 
+// appendElement appends an element of an array, and before it a comma if there are
+// elements already. list is nil before the first one.
 func appendElement(list, value []byte) []byte {
 	if list != nil {
 		list = append(list, ',')

@@ -14,6 +14,8 @@ import (
 )
 
 const (
+	// Bounds of what a person is shown. All of it is the server's, and an
+	// application may put whatever it gets into one dialog.
 	maxParams  = 256 << 10 // bytes of a question
 	maxMessage = 8 << 10   // bytes of a message
 	maxLabel   = 1 << 10   // bytes of a title or description
@@ -44,6 +46,7 @@ func Parse(params []byte) (q Question, err error) {
 	var schema []byte
 	mode := ""
 	for name, value := range raw.Members(params) {
+		// Of members that share a name the last one counts.
 		switch string(name) {
 		case "mode":
 			mode, _ = raw.String(value)
@@ -57,6 +60,8 @@ func Parse(params []byte) (q Question, err error) {
 	}
 	q.Message = label(q.Message, maxMessage)
 	switch {
+	// Version 2025-06-18 has forms alone, and no mode; of a server that leaves it
+	// out since then, the url tells.
 	case mode == "url" || mode == "" && q.URL != "":
 		return q, checkURL(q.URL)
 	case mode != "" && mode != "form":
@@ -90,6 +95,8 @@ func label(s string, limit int) string {
 
 // Answers to a question, as results of its request.
 var (
+	// A person who says no, and one who does not say: the server may ask the latter
+	// again (client/elicitation, Response Actions).
 	Declined = []byte(`{"action":"decline"}`)
 	Canceled = []byte(`{"action":"cancel"}`)
 )
@@ -111,7 +118,8 @@ func (q *Question) Accept(content []byte) ([]byte, error) {
 }
 
 // An Input is what a server needs before it can go on with a call (protocol
-// 2026-07-28).
+// 2026-07-28). It is a copy, since a person takes longer than the memory of a
+// result is lent.
 type Input struct {
 	Requests []Request
 	State    []byte // the JSON text of what is to be sent back with the answers; nil for none
@@ -150,6 +158,7 @@ func Required(result []byte) (input Input, ok bool) {
 		}
 		input.Requests = append(input.Requests, Request{string(name), bytes.Clone(raw.Member(request, "params"))})
 	}
+	// With a state alone, the server wants the same call once more.
 	return input, input.State != nil || !raw.Null(requests)
 }
 
