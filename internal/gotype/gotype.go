@@ -32,6 +32,8 @@ func Arguments(t reflect.Type) (*Type, error) {
 	if err != nil {
 		return nil, err
 	}
+	// A default that its own schema refuses is a fault of the program, and told at
+	// once.
 	check, err := s.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 	if err != nil {
 		return nil, fmt.Errorf("resolving the schema of %v: %w", t, err)
@@ -99,6 +101,7 @@ func (t *Type) Decode(arguments []byte, to any) error {
 	if err := d.Decode(to); err != nil {
 		return plain(err)
 	}
+	// A decoder stops behind the first value.
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is more text after the JSON value")
 	}
@@ -141,7 +144,8 @@ func without(all, some map[string]any) map[string]any {
 	return rest
 }
 
-// plain says a decoding error without the names of Go's types.
+// plain says a decoding error without the names of Go's types. A model reads it,
+// and knows the names of members alone.
 func plain(err error) error {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) && wrong.Field != "" {

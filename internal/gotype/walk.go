@@ -33,7 +33,8 @@ func known() map[reflect.Type]*jsonschema.Schema {
 	}
 }
 
-// A walker finds the types that jsonschema-go cannot describe by itself.
+// A walker finds the types that jsonschema-go cannot describe by itself. Types are
+// few and walked once, when a tool is made.
 type walker struct {
 	schemas map[reflect.Type]*jsonschema.Schema
 	decode  bool           // the type is decoded, not encoded
@@ -46,6 +47,8 @@ type walker struct {
 func (w *walker) walk(t reflect.Type) error {
 	behind := t.Kind() == reflect.Pointer
 	t = pointedTo(t)
+	// Decoding has an address for each value, so that methods of both kinds are
+	// called.
 	if !w.decode && !behind && needsPointer(t) {
 		return fmt.Errorf("%v is encoded in one way behind a pointer and in another without", t)
 	}
@@ -57,6 +60,7 @@ func (w *walker) walk(t reflect.Type) error {
 	}
 	w.within = append(w.within, t)
 	defer func() { w.within = w.within[:len(w.within)-1] }()
+	// A type that has a schema of its own is not looked into.
 	if own, err := w.own(t); own != nil || err != nil {
 		w.schemas[t] = own
 		return err
@@ -102,8 +106,10 @@ func (w *walker) walk(t reflect.Type) error {
 // description; those that begin with a word and "=" are kept for later.
 type describes interface{ JSONSchema() *jsonschema.Schema }
 
-// own returns the schema of a type that encodes or decodes itself, or that says what
-// it is, nil for any other.
+// own returns the schema of a type that encodes or decodes itself, or that says
+// what it is, nil for any other. A method of the type comes before those of
+// encoding/json, and JSON before text, as there. What a type writes that encodes
+// itself is known to nobody: its schema takes anything.
 func (w *walker) own(t reflect.Type) (*jsonschema.Schema, error) {
 	if t.Kind() == reflect.Interface {
 		return nil, nil
@@ -130,8 +136,9 @@ func (w *walker) own(t reflect.Type) (*jsonschema.Schema, error) {
 	return nil, nil
 }
 
-// needsPointer reports whether a type encodes itself behind a pointer alone: without,
-// it depends on where the value is whether its method is called.
+// needsPointer reports whether a type encodes itself behind a pointer alone:
+// without, it depends on where the value is whether its method is called. It would
+// be written in one of two ways, and a schema tells of one.
 func needsPointer(t reflect.Type) bool {
 	pointer := reflect.PointerTo(t)
 	return implements[json.Marshaler](pointer) && !implements[json.Marshaler](t) ||
@@ -152,6 +159,7 @@ func (w *walker) codes(t reflect.Type) bool {
 	return s != nil || err != nil
 }
 
+// implements reports whether a type has the methods of I, an interface.
 func implements[I any](t reflect.Type) bool { return t.Implements(reflect.TypeFor[I]()) }
 
 // fields goes over the fields of a struct. Those that jsonschema-go takes for
@@ -226,6 +234,7 @@ func shadowed(names map[string]bool, path ...reflect.Type) error {
 	return nil
 }
 
+// pointedTo returns what is behind a pointer, or behind a pointer to one.
 func pointedTo(t reflect.Type) reflect.Type {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -233,7 +242,8 @@ func pointedTo(t reflect.Type) reflect.Type {
 	return t
 }
 
-// jsonName returns the name that encoding/json has for a field.
+// jsonName returns the name that encoding/json has for a field. The options behind
+// the name are of no interest.
 func jsonName(field reflect.StructField) string {
 	if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
 		return name

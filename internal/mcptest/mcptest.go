@@ -33,8 +33,9 @@ const (
 	ProgramVariable = "MCP_TEST_PROGRAM"
 )
 
-// Main plays the server that the environment names, and then exits. Without
-// one it returns. TestMain calls it first.
+// Main plays the server that the environment names, and then exits. Without one it
+// returns. TestMain calls it first. A name that is not among the servers is a fault
+// of the test, and ends the program with status 3.
 func Main(servers map[string]func(*Peer)) {
 	name := os.Getenv(ServerVariable)
 	if name == "" {
@@ -59,9 +60,12 @@ func Command(t testing.TB, name string, env ...string) (command string, environm
 	}
 	// A program under the race detector waits a second before it exits.
 	environment = append([]string{ServerVariable + "=" + name, MarkVariable + "=" + Mark(t), "GORACE=atexit_sleep_ms=0"}, env...)
+	// Programs of Windows find the libraries of the system by it.
 	if runtime.GOOS == "windows" {
 		environment = append(environment, "SYSTEMROOT="+os.Getenv("SYSTEMROOT"))
 	}
+	// A server has the environment that it is given and no other: what it covers
+	// would be lost.
 	if dir := os.Getenv("GOCOVERDIR"); dir != "" {
 		environment = append(environment, "GOCOVERDIR="+dir)
 	}
@@ -79,12 +83,14 @@ func Self(t testing.TB) string {
 }
 
 // Mark returns a value that only the test's own processes have in their
-// environment.
+// environment. A process keeps it whatever it does to its parent, its group and its
+// session, so that one which has got away is still found.
 func Mark(t testing.TB) string {
 	return fmt.Sprintf("%d-%s", os.Getpid(), t.Name())
 }
 
-// A Peer is the server's side of a connection.
+// A Peer is the server's side of a connection. Its fields are set before it serves.
+// Handlers may write from goroutines of their own.
 type Peer struct {
 	// Tools is the list that tools/list answers, a JSON array.
 	Tools string
@@ -102,7 +108,8 @@ type Peer struct {
 	out io.Writer
 }
 
-// A Request is a message from the client.
+// A Request is a message from the client. Answers of the client to what a server
+// has asked come as one, too, with Result or Error and no Method.
 type Request struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -131,7 +138,8 @@ func NewPeer(in io.Reader, out io.Writer) *Peer {
 	}
 }
 
-// Read returns the next message; ok is false at the end of input.
+// Read returns the next message; ok is false at the end of input. What is not JSON
+// ends the program: a client of ours must never write it.
 func (p *Peer) Read() (r Request, ok bool) {
 	line, err := p.in.ReadString('\n')
 	if err != nil {
@@ -176,6 +184,8 @@ func (p *Peer) ServeFast(call func(params []byte) (result string)) {
 				out.WriteString(part)
 			}
 		}
+		// Whoever waits for an answer sends nothing more: it must not wait in a
+		// buffer.
 		if p.in.Buffered() == 0 || result == "" {
 			out.Flush()
 		}
@@ -205,6 +215,7 @@ func (p *Peer) Answer(r Request) {
 			return
 		}
 		p.Reply(r, Text(string(r.Params.Arguments)))
+	// A notification gets no answer, whatever it is (JSON-RPC 2.0, section 4.1).
 	default:
 		if r.ID != nil && r.Method != "" {
 			p.Fail(r, -32601, "Method not found")
@@ -218,7 +229,8 @@ func Text(s string) string {
 	return `{"content":[{"type":"text","text":` + string(quoted) + `}]}`
 }
 
-// PNG returns an image whose header is right, of the size in bytes.
+// PNG returns an image whose header is right, of the size in bytes. What is behind
+// the header is not pixels: nothing may decode it.
 func PNG(size int) []byte {
 	var b bytes.Buffer
 	png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))
@@ -235,7 +247,8 @@ func (p *Peer) Fail(r Request, code int, message string) {
 	p.Print(`{"jsonrpc":"2.0","id":` + string(r.ID) + `,"error":{"code":` + strconv.Itoa(code) + `,"message":` + strconv.Quote(message) + "}}\n")
 }
 
-// Print writes to the client as it is.
+// Print writes to the client as it is. A message is written in one piece, whoever
+// else writes meanwhile.
 func (p *Peer) Print(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -262,6 +275,7 @@ func NoLeaks(t testing.TB) {
 	t.Cleanup(func() {
 		defer checked.Delete(t.Name())
 		var left string
+		// Long for a busy machine; a test that leaves nothing never waits as long.
 		for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 			left = ""
 			if n := runtime.NumGoroutine(); n > goroutines {
@@ -282,6 +296,7 @@ func NoLeaks(t testing.TB) {
 	})
 }
 
+// descriptors counts what this process has open, 0 where nobody can tell.
 func descriptors() int {
 	if runtime.GOOS == "windows" {
 		return 0 // under Wine there is /proc, with descriptors of Wine's own
@@ -315,6 +330,8 @@ func Processes(mark string) []string {
 		}
 		stat, _ := os.ReadFile("/proc/" + entry.Name() + "/stat")
 		_, after, _ := strings.Cut(string(stat), ") ")
+		// The name of the program, which may have spaces in it, stands in brackets
+		// before the state and the parent (proc_pid_stat).
 		if fields := strings.Fields(after); len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
 			found = append(found, entry.Name()+" (zombie)")
 		}

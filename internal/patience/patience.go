@@ -8,13 +8,15 @@ import (
 	"time"
 )
 
-// A Clock is something with a time limit. Pause and Resume may be called
-// several times over, in pairs.
+// A Clock is something with a time limit. Pause and Resume may be called several
+// times over, in pairs. Between the first Pause and the last Resume no time passes
+// for it.
 type Clock interface {
 	Pause()
 	Resume()
 }
 
+// key is that of the clocks in a context, of which the innermost comes first.
 type key struct{}
 
 type clocks struct {
@@ -22,13 +24,15 @@ type clocks struct {
 	outer *clocks
 }
 
-// With returns a context whose clocks include c.
+// With returns a context whose clocks include c. A question within a call stops the
+// limit of the call and that of the step it is in, whoever has set them.
 func With(ctx context.Context, c Clock) context.Context {
 	outer, _ := ctx.Value(key{}).(*clocks)
 	return context.WithValue(ctx, key{}, &clocks{c, outer})
 }
 
-// Pause stops all clocks of the context until resume is called.
+// Pause stops all clocks of the context until resume is called. resume must be
+// called once, and may be by another goroutine.
 func Pause(ctx context.Context) (resume func()) {
 	all, _ := ctx.Value(key{}).(*clocks)
 	for c := all; c != nil; c = c.outer {
@@ -41,8 +45,9 @@ func Pause(ctx context.Context) (resume func()) {
 	}
 }
 
-// WithTimeout is context.WithTimeout but for pauses. The context tells no
-// deadline, since that may move.
+// WithTimeout is context.WithTimeout but for pauses. The context tells no deadline,
+// since that may move. Whoever calls it must call the CancelFunc, which stops the
+// timer.
 func WithTimeout(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &timeout{Context: ctx}
@@ -86,7 +91,8 @@ func (l *Limit) Start(limit time.Duration, f func()) {
 	l.timer = time.AfterFunc(limit, f)
 }
 
-// Restart begins anew.
+// Restart begins anew. During a pause it begins with the end of that. A limit that
+// was stopped stays so.
 func (l *Limit) Restart(limit time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -108,6 +114,7 @@ func (l *Limit) Stop() {
 func (l *Limit) Pause() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	// A timer that has fired has no time left that could be kept; Stop tells.
 	if l.paused++; l.paused == 1 && !l.over && l.timer.Stop() {
 		l.left -= time.Since(l.since)
 	}
@@ -130,7 +137,8 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Await waits until done is closed, and reports false if the context or the time
-// ended first.
+// ended first. A nil channel is never closed. If several have ended, done need not
+// win.
 func Await(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()

@@ -25,6 +25,7 @@ type (
 // are what they say, and else these two. preface is a line that may stand before the
 // content without being in the parts; it goes along.
 func Contents(content string, images []Image, parts []Part, preface string) []sdk.Content {
+	// The parts do not have the preface: it goes along as a text of its own.
 	rest, prefaced := strings.CutPrefix(content, preface+"\n")
 	if len(parts) == 0 || !shown(rest, images, parts) {
 		return asShown(content, images)
@@ -84,6 +85,8 @@ func shown(content string, images []Image, parts []Part) bool {
 		if isPicture(p) {
 			return false // a cap has made a note of it
 		}
+		// A file of text has its address as a title, which is not in the text of
+		// the part.
 		if line, after, ok := strings.Cut(rest, "\n"); ok && p.Type == "resource" && line != p.Text &&
 			strings.HasPrefix(line, "[resource: ") && strings.HasSuffix(line, "]") && strings.Contains(line, p.URI) {
 			rest = after // what the text is of
@@ -97,6 +100,8 @@ func shown(content string, images []Image, parts []Part) bool {
 	if n < len(images) {
 		return false
 	}
+	// Behind the parts only notes of this module may stand; anything else somebody
+	// has added.
 	for more {
 		var line string
 		line, rest, more = strings.Cut(rest, "\n")
@@ -122,8 +127,10 @@ func isPicture(p Part) bool {
 	return false
 }
 
-// decode returns a part in the form of the SDK, as text where that has none. What is
-// in the fields of a part wins over what came: texts are clean there.
+// decode returns a part in the form of the SDK, as text where that has none. What
+// is in the fields of a part wins over what came: texts are clean there. Its Raw
+// goes through the SDK's own decoder, which keeps annotations and metadata that a
+// Part has no field for.
 func decode(p Part) (content sdk.Content) {
 	defer func() {
 		if recover() != nil { // the SDK panics over some parts
@@ -134,6 +141,7 @@ func decode(p Part) (content sdk.Content) {
 	if len(p.Raw) == 0 || json.Unmarshal(slices.Concat([]byte(`{"content":[`), p.Raw, []byte(`]}`)), &answer) != nil || len(answer.Content) != 1 {
 		return asText(p)
 	}
+	// What was masked or cleaned must not come back from the bytes of the server.
 	switch c := answer.Content[0].(type) {
 	case *sdk.TextContent:
 		c.Text = p.Text

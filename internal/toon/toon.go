@@ -12,7 +12,8 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// maxDepth bounds the nesting of what is encoded.
+// maxDepth bounds the nesting of what is encoded. All passes over a value recurse,
+// and a server chooses its depth.
 const maxDepth = 128
 
 // Encode returns a JSON value that passed [raw.Scan] as TOON. Members keep their
@@ -39,7 +40,8 @@ func Encode(json []byte, limit int) (text string, ok bool) {
 	return text, !e.over && len(text) <= limit
 }
 
-// A value is a JSON value in order.
+// A value is a JSON value in order. Texts are encoded when they are read, once:
+// where they stand makes no difference with the default delimiter.
 type value struct {
 	kind    byte   // '{', '[', or 0 for all others
 	text    string // of all others, as TOON
@@ -124,7 +126,9 @@ func isTable(values []member) bool {
 
 var (
 	plainKey = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
-	numeric  = regexp.MustCompile(`(?i)^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
+	// What a reader would take for a number has to be in quotes (§7.2), also with a
+	// plus sign or zeros in front, which JSON does not have.
+	numeric = regexp.MustCompile(`(?i)^[+-]?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?$`)
 )
 
 // key returns a name as TOON (§7.3).
@@ -164,6 +168,8 @@ func number(s string) string {
 	switch {
 	case digits == "":
 		return "0"
+	// An exponent a reader can read, in place of zeros: 1e999999999 must not become
+	// a text of a gigabyte.
 	case point > 21 || point < -5:
 		s = digits[:1]
 		if len(digits) > 1 {
@@ -282,7 +288,8 @@ func (e *encoder) list(before string, v *value, depth, within int) {
 	}
 }
 
-// keyed writes an object whose members make a table (§9.5).
+// keyed writes an object whose members make a table (§9.5). The names of the
+// members stand before their cells.
 func (e *encoder) keyed(before, name string, v *value, depth, within int) {
 	first := v.members[0].value
 	e.line(depth, before, name, "[", strconv.Itoa(len(v.members)), ":]", header(first), ":")
@@ -291,8 +298,9 @@ func (e *encoder) keyed(before, name string, v *value, depth, within int) {
 	}
 }
 
-// header names the columns of a table, and groups of them (§9.3), in the order of its
-// first row.
+// header names the columns of a table, and groups of them (§9.3), in the order of
+// its first row. It goes by the first row alone: the shape has told that the others
+// have the same names.
 func header(row *value) string {
 	names := make([]string, len(row.members))
 	for i, m := range row.members {
@@ -303,7 +311,8 @@ func header(row *value) string {
 	return "{" + strings.Join(names, ",") + "}"
 }
 
-// cells returns the cells of a row in the order of the first one.
+// cells returns the cells of a row in the order of the first one. It makes nothing
+// where no more lines are written.
 func (e *encoder) cells(first, row *value) string {
 	if e.over {
 		return ""
