@@ -19,6 +19,8 @@ import (
 	"github.com/seed94b59a13/mcp"
 )
 
+// All do the same with the same server, in what each has for it: Call fails for a
+// result without content, so that no client can be fast by dropping it.
 type client interface {
 	Call(ctx context.Context, tool string) error
 	List(ctx context.Context) error
@@ -64,7 +66,8 @@ func dialerOf(name, transport string) (dial dialer, stop func(), err error) {
 	return dial, stop, nil
 }
 
-// startHTTP starts a server for HTTP, and returns its URL.
+// startHTTP starts a server for HTTP, and returns its URL. The server ends when its
+// input does, also if this program dies.
 func startHTTP(program string) (url string, stop func(), err error) {
 	server := exec.Command(program, "-server", "http")
 	server.Stderr = os.Stderr
@@ -91,6 +94,7 @@ func startHTTP(program string) (url string, stop func(), err error) {
 	return strings.TrimSpace(line), stop, nil
 }
 
+// It needs no listing after Connect, which makes one.
 func (p place) dialOurs(ctx context.Context, tools int) (client, error) {
 	server := mcp.Server{Name: "bench", Command: p.program, Args: args, Env: env(tools)}
 	if p.url != "" {
@@ -103,6 +107,8 @@ func (p place) dialOurs(ctx context.Context, tools int) (client, error) {
 	return &ours{c, c.Tools()[0]}, nil
 }
 
+// The session lists nothing by itself: a listing is added, as a host that wants
+// tools has to.
 func (p place) dialSDK(ctx context.Context, tools int) (client, error) {
 	command := exec.Command(p.program, args...)
 	command.Env = env(tools)
@@ -118,6 +124,8 @@ func (p place) dialSDK(ctx context.Context, tools int) (client, error) {
 	return c, c.List(ctx)
 }
 
+// Its HTTP client is started with a context of its own, which must live as long as
+// it.
 func (p place) dialMCPGo(ctx context.Context, tools int) (client, error) {
 	var c *mcpgo.Client
 	var err error
@@ -140,6 +148,8 @@ func (p place) dialMCPGo(ctx context.Context, tools int) (client, error) {
 	return client, client.List(ctx)
 }
 
+// ours is this module, by the tools it makes: a call includes the reading of the
+// result into a text for a model.
 type ours struct {
 	connection *mcp.Connection
 	tool       mcp.Tool // the list has tools by number; the server goes by the arguments
@@ -156,6 +166,7 @@ func (c *ours) Call(ctx context.Context, tool string) error {
 func (c *ours) List(ctx context.Context) error { return c.connection.RefreshTools(ctx) }
 func (c *ours) Close() error                   { return c.connection.Close() }
 
+// plain is the official SDK's session, which decodes a result into its types.
 type plain struct{ session *sdk.ClientSession }
 
 func (c *plain) Call(ctx context.Context, tool string) error {
@@ -173,6 +184,7 @@ func (c *plain) List(ctx context.Context) error {
 
 func (c *plain) Close() error { return c.session.Close() }
 
+// other is mark3labs/mcp-go.
 type other struct{ client *mcpgo.Client }
 
 func (c *other) Call(ctx context.Context, tool string) error {

@@ -22,6 +22,7 @@ import (
 // the heap or the connections of another. The process is this program again,
 // with the measurement as its argument; its server is a third one.
 func main() {
+	// What is printed is a table to be copied: no line has the time before it.
 	log.SetFlags(0)
 	measurement := flag.String("measure", "", "used by the program itself: client, transport and case")
 	server := flag.String("server", "", "used by the program itself: stdio or http")
@@ -44,7 +45,9 @@ func main() {
 	}
 }
 
-// A result is what one operation took, on average.
+// A result is what one operation took, on average. The case idle has other things
+// in it: what one connection holds of the heap in Bytes, and its goroutines in
+// Allocs.
 type result struct {
 	Wall   time.Duration // of one operation
 	CPU    time.Duration // of this process
@@ -53,25 +56,37 @@ type result struct {
 	Peak   int64 // bytes of memory at the most, where the system tells
 }
 
-// cases are the measurements, in the order of the table.
+// cases are the measurements, in the order of the table. rounds are as many as take
+// some seconds in all: few where one takes long. Only for the largest text is the
+// peak of memory told, since it says whether a client holds a message once or many
+// times.
 var cases = []struct {
 	name   string
 	rounds int
 	peak   bool
 }{
+	// What an agent does most: the overhead of a client alone.
 	{"small call", 20_000, false},
+	// Large results: how often a client copies and decodes what it got.
 	{"1 MiB text", 60, false},
 	{"4 MiB image", 20, false},
 	{"32 MiB text", 4, true},
+	// Lists that differ from the one before in one tool, as after a notification
+	// that the list has changed; and one that is the same.
 	{"list of 10", 2000, false},
 	{"list of 1,000", 10, false},
 	{"unchanged refresh", 10, false},
+	// The life of connections: of agents that start many servers and keep them for
+	// weeks.
 	{"connect", 10, false},
 	{"20 servers at once", 2, false},
 	{"close", 10, false},
 	{"idle", 20, false},
 }
 
+// report measures all cases with all clients, and prints a table for each
+// transport. A client that cannot do a case fails in that cell alone: another may
+// be at fault for messages that are too long.
 func report(quick bool) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -102,6 +117,9 @@ func report(quick bool) error {
 	return nil
 }
 
+// cell tells of a result what matters in its case. Where servers start and end, the
+// time is what a user waits for, and allocations say little; elsewhere the time
+// that passes is also that of the server.
 func cell(name string, peak bool, r result) string {
 	switch {
 	case name == "idle":
@@ -114,6 +132,7 @@ func cell(name string, peak bool, r result) string {
 	return fmt.Sprintf("%v CPU, %.0f KiB, %.0f allocations", round(r.CPU), r.Bytes/1024, r.Allocs)
 }
 
+// round leaves about three digits: more would promise what no run has twice.
 func round(d time.Duration) time.Duration {
 	switch {
 	case d > 10*time.Millisecond:
@@ -137,6 +156,7 @@ func measure(name, transport, what string, quick bool) (result, error) {
 			rounds = c.rounds
 		}
 	}
+	// A client that waits for ever costs its cell and not the run.
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 
@@ -151,7 +171,8 @@ func measure(name, transport, what string, quick bool) (result, error) {
 	return operations(ctx, dial, what, rounds)
 }
 
-// ends measures the start of connections, or their close.
+// ends measures the start of connections, or their close. A connection is closed
+// before the next begins, so that each is the only one.
 func ends(ctx context.Context, dial dialer, closing bool, rounds int) (total result, err error) {
 	for range rounds {
 		var c client
@@ -173,7 +194,8 @@ func ends(ctx context.Context, dial dialer, closing bool, rounds int) (total res
 	return total, nil
 }
 
-// crowd opens and closes n connections at once.
+// crowd opens and closes n connections at once. It is what a host does that starts
+// with all servers of its configuration.
 func crowd(ctx context.Context, dial dialer, n int) (err error) {
 	var wg sync.WaitGroup
 	errs := make(chan error, n)
@@ -193,7 +215,9 @@ func crowd(ctx context.Context, dial dialer, n int) (err error) {
 	return err
 }
 
-// idle measures what a connection that does nothing holds.
+// idle measures what a connection that does nothing holds. The first connection
+// stays open and does not count: it pays for what all share, such as the tables of
+// types that encoding/json keeps.
 func idle(ctx context.Context, dial dialer, rounds int) (result, error) {
 	first, err := dial(ctx, 10)
 	if err != nil {
@@ -223,6 +247,7 @@ func operations(ctx context.Context, dial dialer, what string, rounds int) (resu
 		return result{}, err
 	}
 	defer c.Close()
+	// What a case is called is what the server is asked for.
 	operation := func() error { return c.Call(ctx, what) }
 	if strings.HasPrefix(what, "list") || what == "unchanged refresh" {
 		operation = func() error { return c.List(ctx) }
@@ -240,6 +265,9 @@ func operations(ctx context.Context, dial dialer, what string, rounds int) (resu
 	return r, err
 }
 
+// timed averages over the rounds, of this process alone: its server is another one.
+// Before the first there is a collection, so that none has to clean up what came
+// before.
 func timed(rounds int, operation func() error) (result, error) {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -261,6 +289,8 @@ func timed(rounds int, operation func() error) (result, error) {
 	}, nil
 }
 
+// settled returns what is in use when garbage is gone. One collection leaves what
+// has a finalizer, or is in a pool, for the next.
 func settled() (heap float64, goroutines int) {
 	var stats runtime.MemStats
 	for range 3 {

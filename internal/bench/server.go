@@ -20,7 +20,9 @@ import (
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
-// A scripted server has results by the name of a case.
+// A scripted server has results by the name of a case. They are texts that are made
+// once: a server that works for its answers takes time of the processors that the
+// clients are measured on.
 type scripted struct {
 	tools int
 
@@ -37,6 +39,8 @@ func newScripted(tools int) *scripted {
 // result returns the result of a case, made at the first time. mu is held.
 func (s *scripted) result(give string) string {
 	if s.results[give] == "" {
+		// Lines as a file has them: their ends are escapes in JSON, which a decoder
+		// has to undo.
 		lines := func(n int) string { return mcptest.Text(strings.Repeat(strings.Repeat("x", 79)+"\n", n/80)) }
 		switch give {
 		case "1 MiB text":
@@ -61,6 +65,7 @@ func (s *scripted) answer(m rpc.Message) string {
 	case "tools/list":
 		return s.toolList()
 	case "tools/call":
+		// Tools all do the same: the arguments say which result is wanted.
 		give, _ := raw.String(raw.Member(raw.Member(m.Params, "arguments"), "give"))
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -72,7 +77,9 @@ func (s *scripted) answer(m rpc.Message) string {
 	return ""
 }
 
-// toolList is a list of tools with a schema of about a kilobyte each.
+// toolList is a list of tools with a schema of about a kilobyte each. A client that
+// keeps what has not changed is to be seen: once a change was asked for, each list
+// differs from all before, in the text of one tool.
 func (s *scripted) toolList() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,7 +103,9 @@ func (s *scripted) toolList() string {
 
 const methodNotFound = `"error":{"code":-32601,"message":"Method not found"}`
 
-// envelope is the answer to a message, nil for none.
+// envelope is the answer to a message, nil for none. Notifications and answers get
+// none. The client that asks server/discover first is told so by an error, as by
+// servers of the versions before 2026-07-28.
 func (s *scripted) envelope(m rpc.Message) []byte {
 	if m.ID == nil || m.Method == "" {
 		return nil
@@ -108,6 +117,10 @@ func (s *scripted) envelope(m rpc.Message) []byte {
 	return []byte(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,` + body + "}\n")
 }
 
+// serve plays the server until its input ends. On stdio it has one connection, and
+// the number of tools is in the environment; over HTTP the path says how many, so
+// that one server has lists of all lengths. Answers are plain JSON: a stream would
+// measure how each client reads events.
 func serve(transport string) {
 	if transport == "stdio" {
 		tools, _ := strconv.Atoi(os.Getenv("BENCH_TOOLS"))
@@ -126,6 +139,7 @@ func serve(transport string) {
 	var mu sync.Mutex
 	servers := map[string]*scripted{}
 	handler := func(w http.ResponseWriter, r *http.Request) {
+		// No stream of the server's own, and no sessions to end.
 		if r.Method != http.MethodPost {
 			w.WriteHeader(http.StatusMethodNotAllowed)
 			return
@@ -155,6 +169,7 @@ func serve(transport string) {
 	if err != nil {
 		log.Fatal(err)
 	}
+	// The program that started this one reads the address of it.
 	fmt.Printf("http://%s\n", listener.Addr())
 	go http.Serve(listener, http.HandlerFunc(handler)) // ends with the program
 	io.Copy(io.Discard, os.Stdin)
