@@ -20,7 +20,9 @@ import (
 const document = "https://conformance-test.local/client-metadata.json"
 
 // authorizer returns what a scenario wants authorization from; nil for those
-// without.
+// without. text is the context of the scenario, a JSON object: what a client would
+// have been given at its registration. Which of its members are there says by what
+// means the client shows who it is.
 func authorizer(scenario, text string) (mcp.Authorizer, error) {
 	if !strings.HasPrefix(scenario, "auth/") {
 		return nil, nil
@@ -51,12 +53,18 @@ func authorizer(scenario, text string) (mcp.Authorizer, error) {
 			return nil, err
 		}
 		client.Key = key.(crypto.Signer)
+	// An assertion that somebody else has signed (RFC 7523), for instance the
+	// platform that the program runs on.
 	case given.JWT != "":
 		client.Assertion = func(context.Context, string, string) (string, error) { return given.JWT, nil }
+	// The login of an enterprise stands for the consent of the user: the token of
+	// its provider is exchanged for an assertion.
 	case given.IDToken != "":
 		enterprise := &oauth.Enterprise{Issuer: given.Provider, ID: given.User, IDToken: func(context.Context) (string, error) { return given.IDToken, nil }}
 		client.Assertion = enterprise.Assertion
 	case strings.HasPrefix(scenario, "auth/client-credentials"):
+	// A user logs in. A client that is not registered has the address of its
+	// metadata document for its ID.
 	default:
 		client.Open = visit
 		if client.ID == "" {
@@ -74,6 +82,9 @@ func visit(ctx context.Context, url string) (string, error) {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
+		// The redirect leads to a listener of the client, which may be closed
+		// before this reads its answer; whether there is a code is the client's to
+		// say.
 		return "", nil // the login may be over
 	}
 	return "", resp.Body.Close()

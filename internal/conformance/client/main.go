@@ -22,6 +22,9 @@ func main() {
 	}
 }
 
+// run connects, calls what the scenario is about, and closes. Its time is less than
+// what the suite gives a client, so that it ends with an error of its own and is
+// not killed.
 func run(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 25*time.Second)
 	defer cancel()
@@ -42,6 +45,8 @@ func run(url string) error {
 	for _, call := range calls {
 		result, err := call.tool.Handler(ctx, call.arguments)
 		if err != nil {
+			// A call that fails does not keep the others from the server, whose
+			// checks are what the suite goes by.
 			failures = append(failures, err)
 		} else {
 			fmt.Printf("%s: %s\n", call.tool.ServerTool, result.Content)
@@ -50,9 +55,12 @@ func run(url string) error {
 	return errors.Join(failures...)
 }
 
-// agree is a user who fills in nothing that has a default.
+// agree is a user who fills in nothing that has a default. The scenario checks that
+// the defaults of the form come back.
 func agree(context.Context, mcp.Question) (json.RawMessage, error) { return nil, nil }
 
+// A call is one that the scenario asks for, with the arguments that a model would
+// send.
 type call struct {
 	tool      mcp.Tool
 	arguments json.RawMessage
@@ -88,9 +96,12 @@ func plan(context string, tools []mcp.Tool) ([]call, error) {
 		var schema struct {
 			Properties map[string]json.RawMessage
 		}
+		// A schema of this module is always an object: it cannot fail.
 		json.Unmarshal(tool.InputSchema, &schema)
 		arguments := map[string]any{}
 		for name := range schema.Properties {
+			// Arguments of the scenarios' own tools: two numbers to be added, and a
+			// schema.
 			switch name {
 			case "a":
 				arguments[name] = 5
