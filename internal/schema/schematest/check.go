@@ -23,7 +23,11 @@ func Check(t testing.TB, schema []byte) bool {
 	return assert.Empty(t, problems, "%s", schema)
 }
 
-// Problems lists what a provider would refuse in the schema.
+// Problems lists what a provider would refuse in the schema. Most rules have a
+// provider behind them that refuses the whole request, and so all tools, for one at
+// fault; the others are promises of the package, such as no white space. What a
+// provider merely ignores is no problem. It is written apart from the package it
+// checks, with maps and recursion, so that the two do not share a fault.
 func Problems(schema []byte) []string {
 	var c checker
 	var compact bytes.Buffer
@@ -37,8 +41,12 @@ func Problems(schema []byte) []string {
 	if !ok {
 		return []string{"the root is not an object"}
 	}
+	// Bytes count: tools that differ in white space are other tools to a cache of
+	// prompts.
 	c.root(root)
 	c.schema("root", root, 1, 0)
+	// Another reader of JSON Schema must be able to use it: the rules here do not
+	// know all that is wrong.
 	parsed := new(jsonschema.Schema)
 	if err := json.Unmarshal(schema, parsed); err != nil {
 		c.add("root", "is not read: %v", err)
@@ -52,10 +60,13 @@ type object = map[string]any
 
 type checker struct{ problems []string }
 
+// add notes a problem, with the path of the schema that it is in.
 func (c *checker) add(at, format string, args ...any) {
 	c.problems = append(c.problems, at+": "+fmt.Sprintf(format, args...))
 }
 
+// decode keeps numbers as they are written: 1 and 1.0 are the same float64, and a
+// bound may have more digits than one has. It returns nil for what is not JSON.
 func decode(schema []byte) any {
 	d := json.NewDecoder(bytes.NewReader(schema))
 	d.UseNumber()
@@ -91,10 +102,15 @@ var (
 )
 
 const (
-	maxLevels  = 10 // OpenAI's
+	maxLevels = 10 // OpenAI's
+	// Unions in unions do not make arguments deeper, but those who read them
+	// recurse.
 	maxInPlace = 8
 )
 
+// schema checks a schema and all in it. level counts objects and lists around it,
+// as the limit of a provider does; inPlace counts how many schemas it is in that
+// apply to the same value, as in anyOf, since the last level.
 func (c *checker) schema(at string, s object, level, inPlace int) {
 	if len(s) == 0 {
 		return
@@ -131,6 +147,7 @@ func (c *checker) schema(at string, s object, level, inPlace int) {
 	c.list(at, s, "prefixItems", level+1, 0)
 	c.named(at, s, "patternProperties", level+1, 0)
 	c.named(at, s, "dependentSchemas", level, inPlace+1)
+	// Here alone a schema may be true or false, which is how it is mostly written.
 	if b, ok := s["additionalProperties"]; ok {
 		if _, isBool := b.(bool); !isBool {
 			c.one(at, s, "additionalProperties", level+1, 0)
@@ -138,6 +155,8 @@ func (c *checker) schema(at string, s object, level, inPlace int) {
 	}
 }
 
+// types checks the type, and returns the names in it: none if any value may be
+// meant.
 func (c *checker) types(at string, s object) []string {
 	v, ok := s["type"]
 	if !ok {
@@ -167,6 +186,8 @@ func (c *checker) types(at string, s object) []string {
 	return list
 }
 
+// numbers checks keywords that have numbers. Bounds that are true or false are of
+// draft 4; a step of zero divides by it, and no text has a length below zero.
 func (c *checker) numbers(at string, s object) {
 	for _, name := range []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"} {
 		if v, ok := s[name]; ok {
@@ -189,6 +210,8 @@ func (c *checker) numbers(at string, s object) {
 	}
 }
 
+// values checks keywords that have values in them. One that the type beside it
+// excludes could never be sent, and misleads a model.
 func (c *checker) values(at string, s object, types []string) {
 	if v, ok := s["enum"]; ok {
 		list, _ := v.([]any)
@@ -232,6 +255,8 @@ func (c *checker) values(at string, s object, types []string) {
 	}
 }
 
+// fits reports whether a value is of one of the types. An integer may be written
+// with zeros behind the point; what has an exponent gets the benefit of the doubt.
 func fits(v any, types []string) bool {
 	if len(types) == 0 {
 		return true
@@ -261,6 +286,9 @@ func fits(v any, types []string) bool {
 	return slices.Contains(types, name)
 }
 
+// strings checks keywords that have texts. A pattern must be read by engines of
+// several languages: by RE2, and by those that take a bracket within a class for a
+// class of its own.
 func (c *checker) strings(at string, s object) {
 	for _, name := range []string{"title", "description", "format", "pattern", "contentEncoding", "contentMediaType"} {
 		if v, ok := s[name]; ok {
@@ -276,6 +304,8 @@ func (c *checker) strings(at string, s object) {
 	}
 }
 
+// properties checks the names of properties, and that each that is required is
+// there, once.
 func (c *checker) properties(at string, s object, level int) {
 	c.named(at, s, "properties", level+1, 0)
 	props, _ := s["properties"].(object)
@@ -302,12 +332,15 @@ func (c *checker) properties(at string, s object, level int) {
 	}
 }
 
+// one checks the schema that a keyword has, if it is there.
 func (c *checker) one(at string, s object, name string, level, inPlace int) {
 	if v, ok := s[name]; ok {
 		c.sub(at+"."+name, v, level, inPlace)
 	}
 }
 
+// sub checks what must be a schema. true and false are schemas as well to JSON
+// Schema, but not to each provider.
 func (c *checker) sub(at string, v any, level, inPlace int) {
 	s, ok := v.(object)
 	if !ok {
@@ -317,6 +350,8 @@ func (c *checker) sub(at string, v any, level, inPlace int) {
 	c.schema(at, s, level, inPlace)
 }
 
+// list checks a keyword that has a list of schemas, which must not be empty (JSON
+// Schema 2020-12, section 10.2.1).
 func (c *checker) list(at string, s object, name string, level, inPlace int) {
 	v, ok := s[name]
 	if !ok {
@@ -331,6 +366,7 @@ func (c *checker) list(at string, s object, name string, level, inPlace int) {
 	}
 }
 
+// named checks a keyword that has schemas by names.
 func (c *checker) named(at string, s object, name string, level, inPlace int) {
 	v, ok := s[name]
 	if !ok {

@@ -13,7 +13,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// A Comparison is what [Compare] did.
+// A Comparison is what [Compare] did. A test that compares looks at Valid as well:
+// with too few, it has shown nothing.
 type Comparison struct {
 	Unresolved string // why the original could not be used, "" when it could
 	Valid      int    // instances that the original accepts, so that they were compared
@@ -26,11 +27,15 @@ type Comparison struct {
 // renamed keys, and without those that have a property of another branch than
 // the one of a root union that they match.
 //
-// The arguments that repair makes of an accepted instance, as the model would
-// write it, must be the instance as the server knows it.
+// The arguments that repair makes of an accepted instance, as the model would write
+// it, must be the instance as the server knows it. The promise is that a normal
+// form only widens: whatever the server takes, a model must be able to send. The
+// other way round nothing is checked, since a server checks its own arguments. The
+// same seed makes the same instances.
 func Compare(original, normal []byte, n int, seed uint64, repair func([]byte) (json.RawMessage, error)) (c Comparison) {
 	root, ok := decode(original).(object)
 	if !ok {
+		// A server that sends a list or a text in place of a schema, say.
 		root = object{} // such a tool has no parameters
 	}
 	readable(root)
@@ -48,6 +53,8 @@ func Compare(original, normal []byte, n int, seed uint64, repair func([]byte) (j
 	unions := rootUnions(root, root, 0)
 	m := maker{rand.New(rand.NewPCG(seed, 4)), root}
 	for range n {
+		// Through JSON and back, as arguments go: both validators see what a server
+		// would.
 		made, err := json.Marshal(m.object(m.flat(root, 0), 0))
 		if err != nil {
 			continue // a number that is none
@@ -80,6 +87,8 @@ func Compare(original, normal []byte, n int, seed uint64, repair func([]byte) (j
 	return c
 }
 
+// resolve makes a validator of a schema, by a library that has nothing of the
+// package that is tested.
 func resolve(schema any) (*jsonschema.Resolved, error) {
 	text, err := json.Marshal(schema)
 	if err != nil {
@@ -92,7 +101,9 @@ func resolve(schema any) (*jsonschema.Resolved, error) {
 	return parsed.Resolve(nil)
 }
 
-// subschemas calls f for the schemas in s, and with the names of properties.
+// subschemas calls f for the schemas in s, and with the names of properties. What
+// is under a keyword that it does not know, or in another form than the keyword
+// has, counts as data.
 func subschemas(s object, f func(sub any, property string)) {
 	for keyword, v := range s {
 		switch v := v.(type) {
@@ -152,14 +163,17 @@ func readable(root object) {
 		subschemas(s, func(sub any, _ string) { walk(sub) })
 	}
 	walk(root)
+	// Its own may be that of a draft the validator does not know. Before 2020-12 a
+	// list of items was a tuple.
 	delete(root, "$schema")
 	if old {
 		root["$schema"] = "http://json-schema.org/draft-07/schema#"
 	}
 }
 
-// renames finds the new names of the properties that have one, by what
-// resembles them.
+// renames finds the new names of the properties that have one, by what resembles
+// them. The package knows the names that it gave; to ask it would be to trust what
+// is tested.
 func renames(original, normal any) map[string]string {
 	before, after := map[string]bool{}, map[string]bool{}
 	properties(original, before)
@@ -178,6 +192,8 @@ func renames(original, normal any) map[string]string {
 	return names
 }
 
+// properties collects the names of all properties in a schema, also of those that
+// are only required.
 func properties(v any, names map[string]bool) {
 	if s, ok := v.(object); ok {
 		required, _ := s["required"].([]any)
@@ -197,8 +213,12 @@ func properties(v any, names map[string]bool) {
 
 var unlike = regexp.MustCompile(`_\d+$|[^a-zA-Z0-9.-]`)
 
+// likeness is what is left of a name when it is changed: characters that a provider
+// does not take are replaced, and a number is put behind names that would be the
+// same then.
 func likeness(name string) string { return strings.Trim(unlike.ReplaceAllString(name, "_"), "_") }
 
+// renamed returns an instance with the names that a model sees, at all depths.
 func renamed(v any, names map[string]string) any {
 	switch v := v.(type) {
 	case object:
@@ -226,7 +246,9 @@ type branch struct {
 	names  map[string]bool
 }
 
-// rootUnions are the unions that apply to the root itself.
+// rootUnions are the unions that apply to the root itself. A root must have no
+// union for many providers: its branches are merged, and it is here that a normal
+// form loses which properties belong together.
 func rootUnions(root object, at any, depth int) (unions [][]branch) {
 	s, ok := at.(object)
 	if !ok || depth > maxDepth {
@@ -243,6 +265,7 @@ func rootUnions(root object, at any, depth int) (unions [][]branch) {
 		list, _ := s[name].([]any)
 		var union []branch
 		for _, part := range list {
+			// A branch alone, with all that its references lead to.
 			whole := object{"allOf": []any{part}}
 			for _, name := range []string{"$schema", "$defs", "definitions"} {
 				if v, ok := root[name]; ok {

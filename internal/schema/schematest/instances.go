@@ -24,6 +24,8 @@ type maker struct {
 // maxDepth is where instances of recursive schemas get no optional parts.
 const maxDepth = 8
 
+// instance makes a value for a schema. One of forty is anything at all, so that
+// also what a schema leaves out is tried; so it is where a schema has no end.
 func (m maker) instance(schema any, depth int) any {
 	if depth > 2*maxDepth || m.IntN(40) == 0 {
 		return m.scalar()
@@ -54,6 +56,7 @@ func (m maker) instance(schema any, depth int) any {
 	return m.scalar()
 }
 
+// scalar is any small value, of each type that there is.
 func (m maker) scalar() any {
 	return []any{1.0, -1.5, 0.0, "a", "", true, false, nil, []any{}, object{}, []any{"a", 1.0}, object{"a": "b"}}[m.IntN(12)]
 }
@@ -66,6 +69,7 @@ func (m maker) flat(schema any, depth int) object {
 	if out == nil {
 		return object{}
 	}
+	// A reference may lead to itself.
 	if depth > 3*maxDepth {
 		return out
 	}
@@ -108,7 +112,8 @@ func (m maker) flat(schema any, depth int) object {
 	return out
 }
 
-// find follows a local reference.
+// find follows a local reference. It is a JSON pointer (RFC 6901) in a fragment of
+// a URL. What leads nowhere is nil, which asks for nothing.
 func find(root object, ref string) any {
 	pointer, local := strings.CutPrefix(ref, "#")
 	if !local {
@@ -137,6 +142,8 @@ func find(root object, ref string) any {
 	return at
 }
 
+// kind chooses a type: one of those named, or that which the keywords are about, ""
+// for any.
 func (m maker) kind(s object) string {
 	switch t := s["type"].(type) {
 	case string:
@@ -156,6 +163,8 @@ func (m maker) kind(s object) string {
 	return ""
 }
 
+// object makes an object with all that is required, mostly, some of the rest, and
+// now and then what nobody has named.
 func (m maker) object(s object, depth int) object {
 	out := object{}
 	props, _ := s["properties"].(object)
@@ -186,6 +195,8 @@ func (m maker) object(s object, depth int) object {
 	return out
 }
 
+// array makes a list, in the spelling of tuples before 2020-12 or since then.
+// Bounds may be hostile: it is never long.
 func (m maker) array(s object, depth int) []any {
 	prefix, _ := s["prefixItems"].([]any)
 	rest := s["items"]
@@ -208,6 +219,7 @@ func (m maker) array(s object, depth int) []any {
 	return out
 }
 
+// limit returns the number that a keyword has, or another one without it.
 func limit(s object, name string, without float64) float64 {
 	if n, ok := s[name].(json.Number); ok {
 		f, _ := n.Float64()
@@ -216,6 +228,8 @@ func limit(s object, name string, without float64) float64 {
 	return without
 }
 
+// number makes a number within the bounds, mostly: beside them, and with a
+// fraction, since that is where rewritten bounds go wrong.
 func (m maker) number(s object) float64 {
 	low := max(limit(s, "minimum", -5), limit(s, "exclusiveMinimum", -6)+1)
 	high := min(limit(s, "maximum", low+20), limit(s, "exclusiveMaximum", low+21)-1)
@@ -238,6 +252,9 @@ var samples = []string{
 	"0123456789abcdef01234567", "123e4567-e89b-12d3-a456-426614174000", "127.0.0.1", "#a1b2c3", "+15551234567", "a/b", "main.go", "AB", "USD", "",
 }
 
+// text makes a string. None is made of a pattern: samples are tried until one
+// matches, and if none does, the original refuses the instance and it is not
+// compared.
 func (m maker) text(s object) string {
 	least := int(min(limit(s, "minLength", 0), 5000))
 	text := samples[m.IntN(len(samples))]
