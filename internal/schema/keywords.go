@@ -12,70 +12,70 @@ type keyword uint8
 
 const (
 	kwUnknown keyword = iota
-	kwSchema
-	kwID
-	kwComment
-	kwAnchor
+	kwSchema          // the dialect of the root
+	kwID              // draft-06 on; the id of draft-04 is a name like any other
+	kwComment         // draft-07 on
+	kwAnchor          // 2019-09 on
 	kwRef
-	kwDefs
-	kwDefinitions
-	kwDynamicRef
-	kwDynamicAnchor
-	kwRecursiveRef
-	kwRecursiveAnchor
-	kwVocabulary
+	kwDefs            // 2019-09 on
+	kwDefinitions     // to draft-07, and written long after
+	kwDynamicRef      // 2020-12
+	kwDynamicAnchor   // 2020-12
+	kwRecursiveRef    // 2019-09 alone
+	kwRecursiveAnchor // 2019-09 alone
+	kwVocabulary      // 2019-09 on; of metaschemas
 	kwTitle
 	kwDescription
 	kwDefault
-	kwExamples
-	kwDeprecated
-	kwReadOnly
-	kwWriteOnly
+	kwExamples   // draft-06 on
+	kwDeprecated // 2019-09 on
+	kwReadOnly   // draft-07 on
+	kwWriteOnly  // draft-07 on
 	kwType
 	kwEnum
-	kwConst
+	kwConst // draft-06 on
 	kwMultipleOf
 	kwMinimum
 	kwMaximum
-	kwExclusiveMinimum
-	kwExclusiveMaximum
+	kwExclusiveMinimum // a boolean in draft-04, a bound since
+	kwExclusiveMaximum // the same
 	kwMinLength
 	kwMaxLength
 	kwPattern
 	kwFormat
-	kwPrefixItems
+	kwPrefixItems // 2020-12; a list in items before
 	kwItems
-	kwAdditionalItems
+	kwAdditionalItems // to 2019-09; items since
 	kwMinItems
 	kwMaxItems
 	kwUniqueItems
-	kwContains
-	kwMinContains
-	kwMaxContains
-	kwUnevaluatedItems
+	kwContains         // draft-06 on
+	kwMinContains      // 2019-09 on
+	kwMaxContains      // 2019-09 on
+	kwUnevaluatedItems // 2019-09 on
 	kwMinProperties
 	kwMaxProperties
-	kwRequired
-	kwDependentRequired
+	kwRequired          // a boolean in a property of draft-03
+	kwDependentRequired // 2019-09 on
 	kwProperties
 	kwPatternProperties
 	kwAdditionalProperties
-	kwPropertyNames
-	kwUnevaluatedProperties
-	kwDependencies
+	kwPropertyNames         // draft-06 on
+	kwUnevaluatedProperties // 2019-09 on
+	kwDependencies          // to draft-07
 	kwAllOf
 	kwAnyOf
 	kwOneOf
 	kwNot
-	kwIf
+	kwIf // draft-07 on, as then and else
 	kwThen
 	kwElse
-	kwDependentSchemas
-	kwContentEncoding
-	kwContentMediaType
-	kwContentSchema
-	kwNullable
-	keywords // how many there are; a set of them is a uint64
+	kwDependentSchemas // 2019-09 on
+	kwContentEncoding  // draft-07 on
+	kwContentMediaType // draft-07 on
+	kwContentSchema    // 2019-09 on
+	kwNullable         // OpenAPI 3.0, never JSON Schema
+	keywords           // how many there are; a set of them is a uint64
 )
 
 // A rule is all that is known of one keyword.
@@ -87,6 +87,8 @@ type rule struct {
 }
 
 // rules has a row for each keyword.
+// The sets and the table of names below are made of these rows. A set is a uint64, so that 63
+// keywords fit beside kwUnknown.
 var rules = [keywords]rule{
 	kwUnknown:               {"", wantAny, noSchema, annotation},
 	kwSchema:                {"$schema", wantGone, noSchema, cut},
@@ -180,8 +182,8 @@ const (
 type holds uint8
 
 const (
-	noSchema holds = iota
-	oneSchema
+	noSchema  holds = iota
+	oneSchema       // the value, if it is a schema or a boolean
 	listOfSchemas
 	namedSchemas
 )
@@ -219,17 +221,17 @@ func has(set uint64, k keyword) bool { return set>>k&1 != 0 }
 
 // Sets of keywords.
 var (
-	annotations     = setOf(annotation)
+	annotations     = setOf(annotation) // may stand beside anything
 	cuts            = setOf(cut)
-	references      = setOf(refers)
+	references      = setOf(refers) // a text without one has nothing to expand
 	olderForms      = setOf(older)
-	newerKeywords   = setOf(since2019)
+	newerKeywords   = setOf(since2019) // nothing to a reader of an old dialect
 	unions          = setOf(union)
 	inPlaceKeywords = setOf(inPlace)
-	rootChanges     = setOf(rootless | inPlace | lowered) // a root with one of them gets another form
-	objectKeywords  = setOf(ofObjects)
-	arrayKeywords   = setOf(ofArrays)
-	telling         = setOf(ofObjects | ofArrays | ofTypes)
+	rootChanges     = setOf(rootless | inPlace | lowered)   // a root with one of them gets another form
+	objectKeywords  = setOf(ofObjects)                      // nothing to say of other values
+	arrayKeywords   = setOf(ofArrays)                       // the same
+	telling         = setOf(ofObjects | ofArrays | ofTypes) // what a plan can learn from
 	holders         = func() (set uint64) {
 		for k, r := range rules {
 			if r.holds != noSchema {
@@ -243,13 +245,14 @@ var (
 // groups are keywords whose meanings depend on each other: two schemas that
 // both have one of a group cannot be made one by putting their members together.
 var groups = []uint64{
+	// additional is what the others do not name
 	1<<kwProperties | 1<<kwPatternProperties | 1<<kwAdditionalProperties | 1<<kwUnevaluatedProperties,
 	1<<kwItems | 1<<kwPrefixItems | 1<<kwAdditionalItems | 1<<kwUnevaluatedItems | 1<<kwContains | 1<<kwMinContains | 1<<kwMaxContains,
-	1<<kwIf | 1<<kwThen | 1<<kwElse,
-	1<<kwMinimum | 1<<kwExclusiveMinimum,
+	1<<kwIf | 1<<kwThen | 1<<kwElse,      // then and else belong to their own if
+	1<<kwMinimum | 1<<kwExclusiveMinimum, // draft-04 has a boolean in one for the other
 	1<<kwMaximum | 1<<kwExclusiveMaximum,
-	1<<kwType | 1<<kwNullable,
-	1<<kwEnum | 1<<kwNullable,
+	1<<kwType | 1<<kwNullable, // null is let in for that type
+	1<<kwEnum | 1<<kwNullable, // and for that list
 }
 
 // places has the keywords by a hash of their names, those that share one in the
@@ -286,6 +289,8 @@ func hash(word uint64, name string) uint8 {
 	return uint8((word + uint64(len(name))) * 0x15c55b44925075c3 >> 56)
 }
 
+// keywordOf is the keyword of a name, kwUnknown for most names. Case counts: a parameter may
+// be called Type or ITEMS.
 func keywordOf(name string) keyword { return keywordAt(wordOf(name), name) }
 
 // keywordAt is [keywordOf] where the word of the name is known.
@@ -321,6 +326,9 @@ func aloneInList(k keyword, v *node) bool {
 }
 
 // deeper is where the schemas in the keyword's value are.
+// (level counts from the root what a value nests, inPlace what applies to one value since).
+// Rule 4 bounds the two apart, since providers count levels of objects, and a chain of anyOf
+// makes none.
 func deeper(k keyword, level, inPlace int) (int, int) {
 	if has(inPlaceKeywords, k) {
 		return level, inPlace + 1
@@ -340,6 +348,7 @@ func (w want) takes(n *node) bool {
 		return n.kind == 't' || n.kind == 'f'
 	case wantNumber:
 		return n.kind == '0' && isFinite(n.text)
+	// A multipleOf of 0 or less is an error to a validator (2020-12 validation, 6.2.1).
 	case wantPositive:
 		f, err := strconv.ParseFloat(n.text, 64)
 		return n.kind == '0' && err == nil && f > 0
@@ -358,6 +367,8 @@ func (w want) takes(n *node) bool {
 }
 
 // isCount reports whether a number's text is one that readers take for a count.
+// The specification lets 3.0 stand for 3; many readers have 32 bits for it. What is more is no
+// bound to speak of.
 func isCount(text string) bool {
 	if whole, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") == "" {
 		text = whole
@@ -367,7 +378,10 @@ func isCount(text string) bool {
 }
 
 // isFinite reports whether a number's text fits a double.
+// 1e999 is JSON, but readers that keep doubles, as those of Gemini do, refuse it or read it as
+// infinity, which they cannot write again.
 func isFinite(text string) bool {
+	// So few digits without an exponent always fit.
 	if len(text) < 20 && !strings.ContainsAny(text, "eE") {
 		return true
 	}
@@ -376,6 +390,8 @@ func isFinite(text string) bool {
 }
 
 // legalName reports whether every provider takes name as a property's.
+// Anthropic fails a whole request for a key that is not ^[a-zA-Z0-9_.-]{1,64}$; Gemini wants a
+// letter or an underscore first.
 func legalName[T string | []byte](name T) bool {
 	if len(name) == 0 || len(name) > maxName || !inNames[name[0]] || name[0] < 'A' {
 		return false

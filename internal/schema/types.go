@@ -6,6 +6,7 @@ import "strings"
 
 // Types of JSON values, as a set. An integral number is an isInteger, any
 // other an isNumber; the schema type number allows both.
+// That 3.0 is an integer is so since draft-06, and models write it.
 type types uint8
 
 const (
@@ -45,6 +46,7 @@ func typeNamed(name string) types {
 
 // typeWritten is what the text of a schema type allows, 0 where it is not the
 // plain name of one.
+// A name with escapes is not one here: [rewriter.typeNames] then writes it plainly.
 func typeWritten(n *node) types {
 	if n.kind != '"' {
 		return 0
@@ -53,6 +55,7 @@ func typeWritten(n *node) types {
 }
 
 // typesWritten is the same for a list of types that have nothing in common, too.
+// An overlap, as of number and integer, sends the list to [rewriter.typeNames].
 func typesWritten(n *node) (all types) {
 	for i := range n.list('[') {
 		t := typeWritten(n.members[i].value)
@@ -65,6 +68,7 @@ func typesWritten(n *node) (all types) {
 }
 
 // words are the names of the schema types that allow what t has.
+// A number has no name for what is not integral alone, so integer is not said beside it.
 func (t types) words() (words []string) {
 	if t&isNumber != 0 {
 		t &^= isInteger
@@ -89,6 +93,7 @@ func article(t types) string {
 }
 
 // meant are words of programming languages for types.
+// Servers that make schemas of signatures by hand write those.
 var meant = map[string]string{
 	"int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string", "dict": "object", "list": "array",
 }
@@ -119,6 +124,7 @@ func (m *meter) typesOf(t *node) (all types) {
 	for _, word := range t.list('[') {
 		m.step(1)
 		one := typeNamed(properType(m.string(word.value)))
+		// One unknown type among known ones may allow anything: a guess would narrow.
 		if one == 0 {
 			return anyType
 		}
@@ -132,6 +138,7 @@ func (m *meter) typesOf(t *node) (all types) {
 
 // typeOf is the type of a value: of its kind, and for numbers its text. A number
 // with an exponent counts as integral and as not, since its text does not tell.
+// Working 1e999999999 out would take a number of as many digits.
 func typeOf(kind byte, text string) types {
 	switch kind {
 	case '{':
@@ -148,6 +155,7 @@ func typeOf(kind byte, text string) types {
 	if strings.ContainsAny(text, "eE") {
 		return isInteger | isNumber
 	}
+	// Without an exponent, zeros alone behind the point make it integral.
 	if _, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") != "" {
 		return isNumber
 	}
