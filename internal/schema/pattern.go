@@ -20,6 +20,8 @@ const (
 // is one of RE2, and no class of it holds a bracket that some engines read as
 // the start of a nested class, or starts with one that they read as its end.
 func (w *rewriter) takenPattern(pattern string) bool {
+	// One pass over the bytes is enough: what it looks for is ASCII, which no byte of a longer
+	// character is.
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -29,15 +31,19 @@ func (w *rewriter) takenPattern(pattern string) bool {
 				return false // RE2's own, and something else elsewhere
 			}
 		case '[':
+			// JavaScript with the v flag and Java read a class in a class.
 			if inClass {
 				return false
 			}
+			// JavaScript reads [] as a class of nothing, and [^] as one of everything.
 			if inClass = true; strings.HasPrefix(pattern[i+1:], "]") || strings.HasPrefix(pattern[i+1:], "^]") {
 				return false
 			}
 		case ']':
 			inClass = false
 		case '(':
+			// (?P<name>) is Python's and RE2's, (?<name>) JavaScript's; lookaround, (?= and
+			// (?!, is in neither RE2 nor the strict mode of OpenAI.
 			if !inClass && strings.HasPrefix(pattern[i+1:], "?") && !strings.HasPrefix(pattern[i+1:], "?:") {
 				return false // named groups and flags differ between engines
 			}
@@ -49,11 +55,13 @@ func (w *rewriter) takenPattern(pattern string) bool {
 // parsePattern returns nil for what is not a pattern of RE2. What costs more
 // than its length are names of classes of Unicode, which stand for hundreds of
 // ranges, and ranges in which cases are the same, which are gone through.
+// The steps are counted before the work, which cannot be stopped once it runs.
 func (m *meter) parsePattern(pattern string) *syntax.Regexp {
 	if len(pattern) > maxPattern {
 		return nil
 	}
 	cost := 64 + 8*len(pattern)
+	// \pL alone has more than 600 ranges.
 	cost += 1500 * (strings.Count(pattern, `\p`) + strings.Count(pattern, `\P`))
 	if strings.Count(pattern, "(?") > strings.Count(pattern, "(?:") { // there are flags
 		cost += foldCost(pattern)
@@ -74,6 +82,7 @@ func foldCost(pattern string) (cost int) {
 	for i := 1; i+1 < len(pattern); i++ {
 		switch {
 		case pattern[i] != '-':
+		// Both ends are in ASCII for certain; an escape may stand for anything.
 		case pattern[i-1] < 0x80 && pattern[i+1] < 0x80 && pattern[i-1] != '}' && pattern[i+1] != '\\':
 			cost += 0x80
 		default:
@@ -87,6 +96,7 @@ func foldCost(pattern string) (cost int) {
 // are written out. It stops counting above [maxProgram].
 func programSize(re *syntax.Regexp, times int) (size int) {
 	switch re.Op {
+	// Those within one another multiply.
 	case syntax.OpRepeat:
 		times *= max(re.Min, re.Max, 1)
 	case syntax.OpLiteral:
@@ -107,8 +117,8 @@ func programSize(re *syntax.Regexp, times int) (size int) {
 
 // matcher returns what matches the parsed pattern, nil where that is too large.
 func (m *meter) matcher(pattern string, parsed *syntax.Regexp) *regexp.Regexp {
-	// regexp compiles repetitions by writing them out: "(a{1000}){1000}" would take
-	// gigabytes.
+	// Repetitions are written out: each a{1000} of a few bytes makes a thousand
+	// instructions, and parsing bounds only those within one another.
 	size := programSize(parsed, 1)
 	if size > maxProgram {
 		return nil
