@@ -13,10 +13,13 @@ import (
 
 // Bounds of what one schema may cost. They grow with its size, so that time and
 // memory grow no faster, and leave a small one room for a few large clauses.
+// The longest schema may take some 17 million steps and 130 MiB that are counted. What it
+// guards against are texts that cost more than their length: references that double, names
+// that clash, patterns with large classes, clauses in long descriptions.
 const (
 	maxSchema    = 1 << 20 // bytes
 	stepsPerByte = 16
-	freeSteps    = 1 << 19
+	freeSteps    = 1 << 19 // a few milliseconds
 	bytesPerByte = 128
 	freeBytes    = 2 << 20
 )
@@ -24,10 +27,11 @@ const (
 // Bounds of what all schemas of a listing may cost beyond what each of them may
 // by its size alone, so that those which cost much take nothing from the others.
 const (
-	listingSteps  = 1 << 26
+	listingSteps  = 1 << 26  // less than a second
 	listingGrowth = 32 << 20 // bytes of the normal forms that are kept, beyond those of the originals
 	stepsPerLook  = 1 << 12  // that go by between two looks at the context
 
+	// The share of one schema, which costs the listing nothing: plain ones keep within it.
 	ownStepsPerByte = 8
 	ownGrowth       = 256 // and half the size
 )
@@ -38,8 +42,8 @@ const (
 // one goroutine at a time.
 type Budget struct {
 	ctx    context.Context
-	steps  int
-	growth int
+	steps  int     // left
+	growth int     // bytes left
 	parser *parser // of the schema before; nil while there is none
 }
 
@@ -65,6 +69,7 @@ func (b *Budget) Err() error {
 }
 
 // A meter counts what the work on one schema costs.
+// It counts down, so that a bound is passed where a count is below 0.
 type meter struct {
 	ctx    context.Context
 	budget *Budget
@@ -95,6 +100,7 @@ func newMeter(ctx context.Context, budget *Budget, size int) meter {
 }
 
 // limit makes the meter one for size bytes, which it had more for.
+// What was taken so far may be more than is left then; the next count ends the work.
 func (m *meter) limit(size int) {
 	more := maxSchema - size
 	m.steps -= stepsPerByte * more
@@ -105,6 +111,9 @@ func (m *meter) limit(size int) {
 // run does the work, which m bounds, and returns why it was stopped, nil where it
 // was not.
 func (m *meter) run(work func()) (reason error) {
+	// A panic ends the work from any depth, without an error that each of the recursive
+	// functions would have to pass on, and one would forget. Any other panic is a fault of
+	// this package: it must not look like a schema that costs much.
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -119,6 +128,8 @@ func (m *meter) run(work func()) (reason error) {
 }
 
 // step counts n steps, of some nanoseconds each.
+// It is small enough to be inlined, as most calls are one subtraction; [meter.refill] has the
+// rest.
 func (m *meter) step(n int) {
 	if m.next -= n; m.next < 0 {
 		m.refill()
@@ -135,6 +146,7 @@ func (m *meter) look() {
 // refill looks at the context and takes steps for a while.
 func (m *meter) refill() {
 	m.look()
+	// What the last step took beyond the mark counts, too: next is negative here.
 	n := stepsPerLook - m.next
 	m.next = stepsPerLook
 	if m.steps -= n; m.steps < 0 {
@@ -151,6 +163,7 @@ func (m *meter) refill() {
 }
 
 // room counts n bytes that are about to be allocated.
+// The bytes are never given back: garbage is memory as well, until it is collected.
 func (m *meter) room(n int) {
 	if m.bytes -= n; m.bytes < 0 {
 		m.stop(errBytes)
@@ -159,6 +172,8 @@ func (m *meter) room(n int) {
 }
 
 // grownTo is how large the normal form of size bytes may be for its listing.
+// Half as much again and a little is free, for added keywords and a few sentences; what goes
+// beyond is mostly references that are inlined.
 func (b *Budget) grownTo(size int) int {
 	if b == nil {
 		return math.MaxInt
