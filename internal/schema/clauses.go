@@ -18,6 +18,7 @@ const (
 
 	// clauseDeep is said where a schema became generic.
 	clauseDeep = "Its inner structure is left out."
+	// clauseMore is the last clause of a description where not all were said.
 	clauseMore = "There are more rules than these."
 )
 
@@ -31,10 +32,12 @@ type note struct {
 
 // say adds a clause to the schema's description, which [rewriter.flush] then
 // writes.
+// A quiet pass says nothing: it is for schemas that became too large with clauses.
 func (w *rewriter) say(n *node, clause string) {
 	if w.quiet {
 		return
 	}
+	// Few schemas have clauses: a node has no field for them, and most rewriters have no map.
 	t := w.notes[n]
 	if t == nil {
 		if w.notes == nil {
@@ -63,6 +66,7 @@ func (w *rewriter) say(n *node, clause string) {
 	if t.searched < maxSearched && bytes.Contains(t.text, []byte(clause)) {
 		return
 	}
+	// Past either bound the last clause says so, and nothing follows it.
 	if t.said += len(clause); t.said > maxSaid || t.searched >= maxSearched {
 		t.said = maxSaid + 1
 		clause = clauseMore
@@ -78,6 +82,8 @@ func (w *rewriter) say(n *node, clause string) {
 }
 
 // flush writes the description of n.
+// Clauses are put together first: to quote the text for each would take the square of their
+// length.
 func (w *rewriter) flush(n *node) {
 	if w.notes == nil {
 		return
@@ -90,10 +96,12 @@ func (w *rewriter) flush(n *node) {
 		w.room(len(t.text))
 		d.text = string(raw.AppendQuote(nil, string(t.text)))
 	}
+	// A clause that comes later starts from what was written.
 	t.text = nil
 }
 
 // briefly cuts s to about limit bytes.
+// A character that the cut goes through is left out.
 func briefly(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -103,6 +111,8 @@ func briefly(s string, limit int) string {
 
 // suspect reports whether text, a JSON string, may hold anything but ASCII
 // letters, digits, signs, spaces, tabs and line ends.
+// Invisible characters, in which a server hides orders to the model, are among the rest, so
+// the cleaner need not see most text. Escapes other than \u, \b and \f stand for plain ASCII.
 func suspect(text string) bool {
 	for i := 0; i < len(text); i++ {
 		for i+8 <= len(text) {
