@@ -31,6 +31,9 @@ func (m *meter) hasIllegal(n *node) bool {
 }
 
 // newRenaming is nil when the schema n needs none.
+// All names are taken before the first is made, so that a legal name is never lost to a new
+// one, and the order of appearance decides, so that the same schema has the same names on
+// every connection.
 func (m *meter) newRenaming(n *node) *renaming {
 	r := renamer{meter: m, noted: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}}
 	r.walk(n)
@@ -49,9 +52,9 @@ func (m *meter) newRenaming(n *node) *renaming {
 type renamer struct {
 	*meter
 	order []string
-	noted map[string]bool
-	taken map[string]bool
-	next  map[string]int // the number to try next behind a name
+	noted map[string]bool // the names that were seen as properties
+	taken map[string]bool // those that no new name may be
+	next  map[string]int  // the number to try next behind a name
 }
 
 func (r *renamer) note(name string) {
@@ -68,6 +71,8 @@ func (r *renamer) walk(n *node) {
 	for name := range r.strings(n.get(kwRequired)) {
 		r.note(name)
 	}
+	// What depends on other names and is not a property needs no new name, but none may become
+	// the same.
 	for _, k := range []keyword{kwDependentRequired, kwDependentSchemas, kwDependencies} {
 		for _, dependent := range n.get(k).list('{') {
 			r.first(r.taken, dependent.name)
@@ -88,6 +93,8 @@ func (r *renamer) walk(n *node) {
 // free is plain if that is not taken, or else the first of plain_2, plain_3 and
 // so on, cut in the middle where they are too long. What was found to be taken
 // behind a name is not tried again, whatever it was cut from.
+// A server may have thousands of names with the same first 64 bytes: each would else try all
+// numbers before its own.
 func (r *renamer) free(plain string) string {
 	if !r.taken[plain] {
 		r.first(r.taken, plain)
@@ -114,6 +121,8 @@ func (r *renamer) free(plain string) string {
 }
 
 // plainName is a legal name that resembles name.
+// A model guesses best from what it can read, so each character that is not taken is one
+// underscore, as in _filter for $filter.
 func plainName(name string) string {
 	plain := make([]byte, 0, maxName)
 	for _, r := range name {
@@ -121,6 +130,7 @@ func plainName(name string) string {
 		if r < 0x80 && legalName("_"+string(r)) {
 			c = byte(r)
 		}
+		// A digit, say, gets an underscore before it and stays, as in _2fa.
 		if len(plain) == 0 && !legalName(string(c)) {
 			plain = append(plain, '_')
 		}
@@ -146,6 +156,8 @@ func (w *rewriter) rename(name string) string {
 
 // keys renames the properties of one schema wherever they are named there. What
 // speaks of names in a way that cannot be renamed is dropped.
+// It is the last pass over a schema, since those before compare names as the server wrote
+// them.
 func (w *rewriter) keys(n *node) (widened bool) {
 	if w.names == nil {
 		return false
@@ -155,6 +167,7 @@ func (w *rewriter) keys(n *node) (widened bool) {
 		case kwProperties, kwDependentSchemas:
 			for i := range m.value.members {
 				sub := &m.value.members[i]
+				// A schema moves as it is: what is in it was gone over before.
 				if to := w.rename(sub.name); to != sub.name {
 					*sub = named(to, sub.value)
 					m.value.changed, n.changed = true, true
@@ -181,12 +194,16 @@ func (w *rewriter) keys(n *node) (widened bool) {
 				widened = w.drop(n, m.k) || widened
 			}
 		case kwDefault, kwExamples:
+			// A model copies them, so they have the names that it is to write.
 			w.replace(n, m, w.renameIn(m.value))
 		case kwEnum, kwConst:
+			// An object in the list has old names, which a model may write or not: to list
+			// none is wider.
 			if w.renameIn(m.value) != m.value {
 				widened = w.drop(n, m.k) || widened
 			}
 		case kwUnknown:
+			// It is Gemini's, for the order in which the model writes properties.
 			if m.name == "propertyOrdering" && m.value.is('[') {
 				w.replace(n, m, w.renameStrings(m.value))
 			}
@@ -200,6 +217,7 @@ func (w *rewriter) replace(n *node, m member, value *node) {
 	if value == m.value {
 		return
 	}
+	// The place is not that of the list gone over: members before it may be gone.
 	i := slices.Index(n.members, m)
 	n.members[i].value = value
 	n.changed = true
@@ -223,6 +241,7 @@ func (w *rewriter) renameStrings(list *node) *node {
 
 // renameIn renames the members of a value, and returns the value itself when
 // there are none to rename.
+// It copies on the way, since values that are not schemas are shared.
 func (w *rewriter) renameIn(v *node) *node {
 	w.step(8 * len(v.members))
 	out := v
@@ -245,6 +264,8 @@ func (w *rewriter) renameIn(v *node) *node {
 
 // keepsPattern reports whether a pattern of names means the same for the
 // renamed ones.
+// A name that matched and whose new one does not would fall to additionalProperties, which may
+// refuse it.
 func (w *rewriter) keepsPattern(pattern string) bool {
 	parsed := w.parsePattern(pattern)
 	if parsed == nil || w.names == nil {
@@ -260,6 +281,7 @@ func (w *rewriter) keepsPattern(pattern string) bool {
 	}
 	size := programSize(parsed, 1)
 	for _, name := range w.names.order {
+		// Matching in RE2 takes time in proportion to both, and never more.
 		w.step(64 + len(name)*(8+size/16))
 		if re.MatchString(name) != re.MatchString(w.names.names[name]) {
 			return false
