@@ -45,10 +45,15 @@ import (
 )
 
 const (
-	maxLevels  = 10
+	// OpenAI documents 10 levels for strict schemas; Gemini refuses deep ones without naming a
+	// number.
+	maxLevels = 10
+	// A chain of anyOf makes no level, so it is bounded apart.
 	maxInPlace = 8
-	maxPasses  = 4
+	// What a pass makes may be work for the next one, and the result must be stable.
+	maxPasses = 4
 
+	// References to one definition multiply it, and a model gets all with each request.
 	// A normal schema has at most maxGrowth times the bytes of its original,
 	// and maxExtra more.
 	maxGrowth = 8
@@ -82,10 +87,14 @@ func Normalize(schema []byte) (out json.RawMessage, plan *Plan, err error) {
 // returns copies of the schema and of its normal form, which may be one, and
 // its length in data; n is 0 for all other schemas.
 func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, n int) {
+	// How long the schema is shows when it is read: until then the meter has room for the
+	// longest, and is cut to its length after.
 	p := begin(z.context(), z.Budget, maxSchema)
 	defer p.release()
 	reason := p.run(func() {
 		root := p.read(data)
+		// Each of these changes bytes, or ends in a warning or an error: that is for
+		// Normalize.
 		if n = p.end; p.spaced || p.nan || n > maxSchema || root.kind != '{' || p.odd && &raw.Repair(data[:n])[0] != &data[0] {
 			n = 0
 			return
@@ -103,9 +112,11 @@ func (z Normalizer) Read(data []byte) (schema, out json.RawMessage, plan *Plan, 
 	if reason != nil || n == 0 {
 		return nil, nil, nil, 0
 	}
+	// There is no renaming: it would have changed the root.
 	return schema, out, newPlan(out, nil), n
 }
 
+// context ends the work on a schema: that of the listing, if there is one.
 func (z Normalizer) context() context.Context {
 	if z.Budget == nil {
 		return context.Background()
@@ -140,6 +151,7 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	}
 	switch t := typeOfText(schema); t {
 	case isObject:
+	// Only false is left, which accepts nothing.
 	case isBoolean:
 		return nil, nil, errNoObject
 	default:
@@ -150,6 +162,7 @@ func (z Normalizer) Normalize(schema []byte) (out json.RawMessage, plan *Plan, e
 	var names *renaming
 	reason := p.run(func() { schema, out, names, err = z.normalize(p, schema) })
 	switch {
+	// Not a fault of the schema: a generic form would stay after the context is forgotten.
 	case reason != nil && p.ctx.Err() != nil:
 		return nil, nil, context.Cause(p.ctx)
 	case reason != nil:
@@ -166,6 +179,7 @@ func (z Normalizer) giveUp(reason error) (out json.RawMessage, plan *Plan, err e
 	return json.RawMessage(giveUp), nil, nil
 }
 
+// giveUp is normal, accepts all, and tells the model why it sees no parameters.
 const giveUp = `{"type":"object","properties":{},"description":"The parameters cannot be described."}`
 
 func (z Normalizer) warn(reason string) {
@@ -184,6 +198,7 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 	if p.nan {
 		z.warn("has NaN or Infinity, which are not JSON: they are read as null")
 	}
+	// Bounds and bytes must not depend on how a server indents.
 	if p.spaced || p.nan {
 		p.room(2 * len(schema))
 		schema = raw.Compact(schema)
@@ -196,6 +211,7 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 	for _, quiet := range []bool{false, true} {
 		text := schema
 		for pass := range maxPasses {
+			// The pass before has changed its tree in place.
 			if pass > 0 || quiet {
 				root = p.read(text)
 			}
@@ -213,9 +229,11 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 				out = root.appendUpTo(make([]byte, 0, len(text)+len(text)/4), limit)
 				p.room(2 * len(out))
 			}
+			// It was cut there, so it is not JSON, and no further pass can read it.
 			if len(out) > limit {
 				break
 			}
+			// The last pass changed nothing, or nothing that shows: so would any other.
 			if settled || bytes.Equal(out, text) {
 				p.budget.grew(len(schema), len(out))
 				return schema, out, names, nil
@@ -223,6 +241,7 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 			text = out
 		}
 	}
+	// The schema alone would have been let in; the listing has no room for it.
 	if limit < own {
 		return nil, nil, nil, p.stop(errListing)
 	}
@@ -231,16 +250,22 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 
 // pass goes over the tree once. A quiet one says no clauses and keeps no
 // references, for schemas whose normal form would be too large.
+// References come first, as all rules are about what is in their places; names are found
+// before anything is dropped, to be the same wherever they are; the root goes before what is
+// in it, because merging its schemas makes new ones there.
 func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error) {
 	w := &p.rewriter
 	*w = rewriter{meter: &p.meter, doc: document{meter: &p.meter, root: n, old: p.isOld(n)}, clean: z.Clean, quiet: quiet}
 	if !quiet {
+		// Half of what the result may have is for copies, the rest for what is said of them.
 		w.left = maxGrowth/2*size + maxExtra/2
 	}
 	if p.seen&references != 0 {
+		// The root is a target, too: "#" within it is a recursion.
 		w.doc.refersTo(resolved{n, n})
 		w.active = append(w.active, n)
 		n = w.expand(n, n, 1, 0)
+		// What was only there to be referred to, as the components of OpenAPI, is inlined now.
 		n.drop(w.doc.holders)
 	}
 	if p.illegal {
