@@ -15,6 +15,7 @@ import (
 
 // maxNesting bounds the text that is made a tree, and so the recursion of all
 // that goes over trees.
+// [raw.Scan], which does not recurse, lets in a hundred times as many.
 const maxNesting = 1000
 
 var errDeep = errors.New("nests too deeply to be read")
@@ -23,6 +24,8 @@ var errDeep = errors.New("nests too deeply to be read")
 // again makes a tree for next to nothing; the tree before is gone then. Places in
 // the text are passed from one method to the next, which is much faster than one
 // kept here.
+// A slab that is full is held by the nodes in it alone; of each kind the parser has the last.
+// So a node must not be used past the next read; what is kept of a tree is its text.
 type parser struct {
 	meter
 	rewriter rewriter // of the tree
@@ -49,12 +52,14 @@ type parser struct {
 var parsers = sync.Pool{New: func() any { return &parser{nodes: make([]node, 128)} }}
 
 // pooled bounds what is kept for the next tree.
+// That is at most 224 KiB of nodes, and 128 KiB for each of the other two.
 const pooled = 1 << 12
 
 // begin returns a parser whose meter is for size bytes of schema: that of the
 // budget, which has room from the schema before.
 func begin(ctx context.Context, budget *Budget, size int) (p *parser) {
 	if budget != nil && budget.parser != nil {
+		// It is taken out, so that one that grew too large is not there again.
 		p, budget.parser = budget.parser, nil
 	} else {
 		p = parsers.Get().(*parser)
@@ -68,9 +73,12 @@ func begin(ctx context.Context, budget *Budget, size int) (p *parser) {
 // strings are parts of data. Of members with one name the last value counts, in
 // the place of the first.
 func (p *parser) read(data []byte) (root *node) {
+	// The strings of the tree share the bytes, which nobody may write to while it is in use.
 	p.data, p.text, p.depth = data, unsafe.String(unsafe.SliceData(data), len(data)), 0
 	p.seen, p.spaced, p.odd, p.nan, p.apart, p.illegal = 0, false, false, false, false, false
 	p.used, p.members, p.open = 0, p.members[:0], p.open[:0]
+	// A container is counted at its end, and a hostile one may not end soon: its nodes are
+	// bounded by what the meter has left now.
 	p.full, p.most = 0, 1+p.bytes/memberAndNode
 	root, p.end = p.value(0, kwUnknown)
 	return root
@@ -92,6 +100,7 @@ func (p *parser) release() {
 
 // clear gives the room to whoever comes next.
 func (p *parser) clear() {
+	// Old members point into the text of a server: it would stay as long as the pool.
 	nodes, members, open := p.nodes, p.members[:cap(p.members)], p.open[:cap(p.open)]
 	clear(nodes)
 	clear(members)
@@ -111,6 +120,7 @@ func (p *parser) node() *node {
 // grow makes another slab, unless those that are full have more than [parser.took]
 // will count, which is when a container ends.
 func (p *parser) grow() {
+	// A list of a million numbers has no step before its end.
 	p.look()
 	if p.full += len(p.nodes); p.full > p.most {
 		p.stop(errBytes)
@@ -128,6 +138,8 @@ func (p *parser) took(n int) {
 }
 
 // keep returns a copy of members that nothing else shares room with.
+// Its capacity is its length: what appends to one object moves it, and never writes over the
+// members of the next.
 func (p *parser) keep(members []member) []member {
 	if len(members) == 0 {
 		return nil
@@ -143,6 +155,7 @@ func (p *parser) keep(members []member) []member {
 
 // space returns where the white space at a place ends, and the byte there, 0 at
 // the end of the text.
+// It is small to be inlined: there is seldom any white space.
 func (p *parser) space(at int) (after int, c byte) {
 	if at < len(p.text) && p.text[at] > ' ' {
 		return at, p.text[at]
@@ -150,6 +163,7 @@ func (p *parser) space(at int) (after int, c byte) {
 	return p.blank(at)
 }
 
+// blank is space where there may be some, and notes that there was.
 func (p *parser) blank(at int) (after int, c byte) {
 	for ; at < len(p.text); at++ {
 		if c := p.text[at]; c > ' ' {
@@ -190,6 +204,7 @@ func (p *parser) stringEnd(at int) (end int, plain bool) {
 			return i + 1, true
 		}
 	}
+	// What is not plain is seldom, and [raw.Skip] knows it all.
 	p.odd = true
 	return at + raw.Skip(data[at:]), false
 }
@@ -210,13 +225,16 @@ func (p *parser) value(at int, of keyword) (n *node, end int) {
 		n.text = p.text[at:end]
 		return n, end
 	case 't', 'f', 'n':
+		// The text was checked: the first letter tells which word it is.
 		if end = at + len("true"); c == 'f' {
 			end++
 		}
+	// Not behind a scan of the text; if ever, it costs the schema and not the program.
 	case 0:
 		panic(stopped{raw.ErrShort})
 	default:
 		if end = at + raw.Skip(p.data[at:]); c == 'N' || c == 'I' || p.text[at:end] == "-Infinity" {
+			// Python writes NaN and Infinity, which JSON does not have.
 			*n = node{kind: 'n', text: "null", changed: true}
 			p.nan, p.apart = true, true
 			return n, end
@@ -254,12 +272,15 @@ func (p *parser) container(n *node, at int, of keyword) (end int) {
 		m.value, at = p.value(at, m.k)
 		p.open = append(p.open, m)
 	}
+	// They grew behind those of the containers around, and move together now: how many there
+	// are is known at the end alone.
 	members := p.open[outer:]
 	p.took(len(members))
 	n.members = p.keep(members)
 	n.seen = seen
 	p.open = p.open[:outer]
 	p.seen |= seen
+	// A parameter may be called properties as well; [meter.newRenaming] then finds nothing.
 	if of == kwProperties || of == kwRequired {
 		p.illegal = p.illegal || p.hasIllegal(n)
 	}
@@ -286,6 +307,7 @@ func (p *parser) name(m *member, n *node, at int) (end int) {
 	case !plain:
 		m.name = unquote(p.text[at:end])
 		m.k = keywordOf(m.name)
+		// It is written plainly, so that equal names have equal bytes.
 		n.respell, p.apart = true, true
 	case at+9 <= len(p.data):
 		// Eight bytes at once: what is behind a shorter name is masked out.
