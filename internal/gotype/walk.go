@@ -108,8 +108,8 @@ type describes interface{ JSONSchema() *jsonschema.Schema }
 
 // own returns the schema of a type that encodes or decodes itself, or that says
 // what it is, nil for any other. A method of the type comes before those of
-// encoding/json, and JSON before text, as there. What a type writes that encodes
-// itself is known to nobody: its schema takes anything.
+// encoding/json, and JSON before text, as there. What a method writes as JSON is
+// known to nobody: the schema takes anything.
 func (w *walker) own(t reflect.Type) (*jsonschema.Schema, error) {
 	if t.Kind() == reflect.Interface {
 		return nil, nil

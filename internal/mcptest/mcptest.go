@@ -89,8 +89,8 @@ func Mark(t testing.TB) string {
 	return fmt.Sprintf("%d-%s", os.Getpid(), t.Name())
 }
 
-// A Peer is the server's side of a connection. Its fields are set before it serves.
-// Handlers may write from goroutines of their own.
+// A Peer is the server's side of a connection. Handlers run one after the other,
+// and may change its fields; goroutines that they start may write, and no more.
 type Peer struct {
 	// Tools is the list that tools/list answers, a JSON array.
 	Tools string
@@ -229,8 +229,8 @@ func Text(s string) string {
 	return `{"content":[{"type":"text","text":` + string(quoted) + `}]}`
 }
 
-// PNG returns an image whose header is right, of the size in bytes. What is behind
-// the header is not pixels: nothing may decode it.
+// PNG returns an image whose header is right, of the size in bytes. It has one
+// pixel, and is filled up behind its end, where no reader of images looks.
 func PNG(size int) []byte {
 	var b bytes.Buffer
 	png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1)))

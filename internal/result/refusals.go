@@ -84,8 +84,7 @@ func (m *members) lacking(tool string) string {
 	var what string
 	var details []string
 	switch {
-	// Without a resultType, a result that has nothing but questions is one that
-	// asks.
+	// A result that has nothing but questions asks, whatever its resultType says.
 	case m.kind == "input_required", !said && len(m.requests) > 0 && m.requests[0] == '{':
 		what = "needs input"
 		for _, request := range raw.Members(m.requests) {
