@@ -19,7 +19,7 @@ import (
 // safe for concurrent use. A nil Plan does what holds for every tool.
 type Plan struct {
 	mu     sync.Mutex // guards the making
-	schema []byte
+	schema []byte     // the text; nil once it is read
 	names  *renaming
 	made   atomic.Bool
 	root   *shape // once it is made
@@ -46,6 +46,7 @@ func (p *Plan) shape(ctx context.Context) (*shape, error) {
 		}
 		p.root = root
 	}
+	// The shapes are all that calls need; the text may be a MiB.
 	p.schema, p.names = nil, nil
 	p.made.Store(true)
 	return p.root, nil
@@ -99,13 +100,18 @@ func (s *shape) find(name []byte) *property {
 }
 
 const (
+	// Unions beside one another multiply: ten of two branches have a thousand combinations.
+	// Beyond a bound nothing is certain of a value, and so nothing is changed in it.
 	maxAlternatives = 64
 	maxPrefix       = 64
 )
 
-// A compiler makes shapes of schemas. A state is what applies to one value: any
-// of some alternatives, each of them all of some schemas. States are compiled
-// one after the other, so recursion in a schema is none here.
+// A compiler makes shapes of schemas. A state is what applies to one value: any of
+// some alternatives, each of them all of some schemas. States are compiled one after
+// the other, so recursion in a schema is none here. What is certain holds in each
+// alternative, so that a repair is right whichever one was meant; not, if and what
+// depends on them make nothing certain. What may apply is for renamed properties,
+// which must get their own names back wherever they are.
 type compiler struct {
 	*meter
 	doc   document
@@ -152,6 +158,8 @@ func compile(ctx context.Context, schema []byte, names *renaming) (root *shape, 
 		at := located{n, n}
 		sure, _ := c.closure(at, 0)
 		root = c.shape(state{sure, c.reach(nil, map[*node]bool{}, at)})
+		// First come the shapes that are near the root: they are the ones that are there if
+		// the work becomes too much.
 		for len(c.queue) > 0 {
 			c.fill(c.queue[0].shape, c.queue[0].state)
 			c.queue = c.queue[1:]
@@ -251,8 +259,9 @@ func (c *compiler) inPlace(open []located, l located) []located {
 	return open
 }
 
-// closure is the state of a schema with all that apply in place. ok is false
-// where that is too much to tell.
+// closure is the state of a schema with all that apply in place. ok is false where
+// that is too much to tell. A schema that refers to itself in place would go on for
+// ever: depth ends that.
 func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	n := l.schema
 	if c.step(4 + len(n.members)); depth > maxChain {
@@ -278,6 +287,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 	}
 	if ref, isRef := c.reference(n); isRef {
 		target, targetBase := c.doc.find(ref, base)
+		// To draft-07 what is beside a $ref does not count.
 		if c.doc.old {
 			state = [][]located{{}}
 		}
@@ -310,6 +320,7 @@ func (c *compiler) closure(l located, depth int) (state [][]located, ok bool) {
 				return nil, false
 			}
 		}
+		// At least one branch holds, in an anyOf and a oneOf alike.
 		if k != kwAllOf && !join(union) {
 			return nil, false
 		}
@@ -359,6 +370,7 @@ func (c *compiler) allowed(n *node) types {
 		if nullable {
 			listed |= isNull
 		}
+		// A list of values of other types is a mistake, which makes nothing certain.
 		if listed&allowed != 0 {
 			allowed &= listed
 		}
@@ -373,7 +385,9 @@ func (c *compiler) allowed(n *node) types {
 	return allowed
 }
 
-// fill says in s what is certain about the values of the state.
+// fill says in s what is certain about the values of the state. What is said of
+// properties holds for an object, whatever other alternatives say of strings: those
+// drop out before the parts are looked at.
 func (c *compiler) fill(s *shape, st state) {
 	objects, arrays := state{may: st.may}, state{may: st.may}
 	for _, all := range st.sure {
@@ -390,6 +404,7 @@ func (c *compiler) fill(s *shape, st state) {
 			arrays.sure = append(arrays.sure, all)
 		}
 	}
+	// Nothing is certain, or no value is right: neither is a reason to change one.
 	if s.allowed == 0 {
 		s.allowed = anyType
 	}
@@ -420,6 +435,8 @@ func (st state) schemas(yield func(located) bool) {
 	}
 }
 
+// fillObject says in s which properties there are, how the model calls them and what is
+// certain of each.
 func (c *compiler) fillObject(s *shape, objects state) {
 	seen, required := map[string]bool{}, map[string]bool{}
 	add := func(name string) {
@@ -493,6 +510,8 @@ func (c *compiler) part(of state, to step) *shape {
 	return c.shape(state{c.surePart(of.sure, to), may})
 }
 
+// surePart is what is certain of a part: what all schemas of some alternative say of it. No
+// union means that nothing is.
 func (c *compiler) surePart(of [][]located, to step) (union [][]located) {
 alternatives:
 	for _, all := range of {
@@ -503,6 +522,7 @@ alternatives:
 			if sub == nil {
 				continue
 			}
+			// The value has this part, so this alternative is not the one.
 			if sub.is('f') {
 				continue alternatives
 			}
@@ -594,7 +614,9 @@ func arrayParts(n *node) (prefix []member, rest *node) {
 }
 
 // demanded adds the properties that n requires, if only in some cases. Schemas in
-// place within one another count up to the depth that a normal schema may have.
+// place within one another count up to the depth that a normal schema may have. What
+// is required in some case is never left out for being null: to leave it out may be
+// what the server refuses.
 func (c *compiler) demanded(names map[string]bool, n *node, depth int) {
 	if !n.is('{') || depth > maxInPlace {
 		return
@@ -629,7 +651,9 @@ func (c *compiler) demanded(names map[string]bool, n *node, depth int) {
 	}
 }
 
-// expected tells a model which parameters there are, in at most about 1 KiB.
+// expected tells a model which parameters there are, in at most about 1 KiB. A name
+// may be as long as the schema, and is for a model to read: those that are not plain
+// are cut and quoted.
 func (s *shape) expected() string {
 	if s == nil || len(s.props) == 0 {
 		return "expected a JSON object"
@@ -644,6 +668,7 @@ func (s *shape) expected() string {
 			break
 		}
 		name := prop.name
+		// The name that the model was told.
 		if prop.alias != "" {
 			name = prop.alias
 		}
