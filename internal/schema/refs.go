@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// maxChain bounds references that lead to one another.
+// maxChain bounds references that lead to one another. It is far more than people
+// write, and few enough for the recursion over them.
 const maxChain = 32
 
 // A document is a parsed schema that references point into.
@@ -48,13 +49,15 @@ type resolved struct{ target, base *node }
 // A resource has the definitions of one schema by their anchors.
 type resource struct{ anchors map[string]*node }
 
-// isOld reports whether the root's $schema is that of a draft before 2019-09.
+// isOld reports whether the root's $schema is that of a draft before 2019-09. Without
+// a $schema a root counts as new, as MCP has it: 2020-12.
 func (m *meter) isOld(root *node) bool {
 	return strings.Contains(m.string(root.get(kwSchema)), "/draft-0")
 }
 
-// find follows a reference. The target is nil where it leads nowhere, or to
-// another document: nothing is ever fetched.
+// find follows a reference. The target is nil where it leads nowhere, or to another
+// document: nothing is ever fetched. A fetch would let a server choose what the host
+// connects to.
 func (d *document) find(ref string, base *node) (target, targetBase *node) {
 	d.step(8 + len(ref)/8)
 	at := link{ref, base}
@@ -90,6 +93,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 	if fragment[0] != '/' {
 		return d.resource(base).anchors[fragment], base
 	}
+	// A JSON Pointer as a URI fragment: RFC 6901, section 6, and 4 for the order of ~1 and ~0.
 	pointer, err := url.PathUnescape(fragment[1:])
 	if err != nil {
 		return nil, nil
@@ -101,6 +105,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		token = strings.ReplaceAll(strings.ReplaceAll(token, "~1", "/"), "~0", "~")
 		switch target.kind {
 		case '{':
+			// Only what is not a keyword is there for references alone.
 			if target == d.root && keywordOf(token) == kwUnknown {
 				holder = token
 			}
@@ -117,6 +122,7 @@ func (d *document) lookUp(ref string, base *node) (target, targetBase *node) {
 		if target == nil {
 			return nil, nil
 		}
+		// An $id on the way changes what references inside are relative to.
 		base = d.baseOf(target, base)
 	}
 	// A pointer into the middle of an enum, say, leads to a value that looks like
@@ -142,6 +148,7 @@ func (d *document) resource(base *node) *resource {
 	}
 	r = &resource{anchors: map[string]*node{}}
 	note := func(s *node) {
+		// Draft-06 and draft-07 write an anchor as an $id that starts with #.
 		id, isAnchor := strings.CutPrefix(d.string(s.get(kwID)), "#")
 		if !isAnchor {
 			id = ""
@@ -203,11 +210,15 @@ func (d *document) definitions(base *node, visit func(*node)) {
 	}
 }
 
+// resourceID is the URI of a schema without its fragment: "" where it has no $id, or one that
+// is an anchor.
 func (m *meter) resourceID(s *node) string {
 	id, _, _ := strings.Cut(m.string(s.get(kwID)), "#")
 	return id
 }
 
+// baseOf is the resource that references in s are relative to: s where it has a URI of its
+// own, else the one around it.
 func (m *meter) baseOf(s, outer *node) *node {
 	if s.kind == '{' && has(s.seen, kwID) && m.resourceID(s) != "" {
 		return s
@@ -221,11 +232,15 @@ func (m *meter) reference(s *node) (ref string, ok bool) {
 	return m.string(value), value.is('"')
 }
 
-// expand copies a schema with the targets of references in their places.
+// expand copies a schema with the targets of references in their places. Each
+// reference gets a copy, since what a schema becomes depends on its level. Forty
+// definitions that refer to the next one twice would make 2 to the power of 40 of
+// them: w.left bounds their bytes, and the levels and chains their depth.
 func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 	if n.kind != '{' {
 		return n
 	}
+	// A copy as well: passes change what they get in its place.
 	if len(n.members) == 0 {
 		return w.object()
 	}
@@ -235,6 +250,7 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		w.flush(out)
 		return out
 	}
+	// The $id counts for the references in n, its own among them.
 	base = w.baseOf(n, base)
 	ref, isRef := w.reference(n)
 	out := w.object()
@@ -258,6 +274,7 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 	}
 	target, targetBase := w.doc.find(ref, base)
 	switch {
+	// What it leads to elsewhere may be anything.
 	case target == nil:
 		out.widened = true
 		return out
@@ -270,6 +287,7 @@ func (w *rewriter) expand(n, base *node, level, inPlace int) *node {
 		out = w.both(w.generic(target, targetBase), out)
 		w.say(out, clauseDeep)
 	default:
+		// For beside, which asks for those of active targets alone.
 		w.doc.refersTo(resolved{target, targetBase})
 		w.active = append(w.active, target)
 		expanded := w.expand(target, targetBase, level, inPlace)
@@ -293,8 +311,9 @@ func (w *rewriter) beside(target *node) bool {
 	return false
 }
 
-// refersTo returns what the references inside a schema lead to, not counting
-// those in what they lead to.
+// refersTo returns what the references inside a schema lead to, not counting those in
+// what they lead to. It keeps a list of what to visit, not a stack of calls: the text
+// may nest a thousand levels.
 func (d *document) refersTo(from resolved) []resolved {
 	if found, ok := d.inside[from.target]; ok {
 		return found
@@ -332,6 +351,8 @@ func (d *document) cycleOf(target *node) int {
 	if d.cycles != nil {
 		return d.cycles[target]
 	}
+	// The graph has as many nodes as there are definitions, tens of thousands in 1 MiB: the
+	// path is a list, and each reference is gone along once.
 	d.cycles = map[*node]int{}
 	type visit struct {
 		at   resolved
@@ -373,6 +394,7 @@ func (d *document) cycleOf(target *node) int {
 	return d.cycles[target]
 }
 
+// refName is the last part of a reference, which is how people call what it leads to.
 func refName(ref string) string {
 	name := ref[strings.LastIndexByte(ref, '/')+1:]
 	if name == "" || name == "#" {
@@ -386,6 +408,7 @@ func refName(ref string) string {
 func (w *rewriter) expandIn(m member, base *node, level, inPlace int) *node {
 	v := m.value
 	level, inPlace = deeper(m.k, level, inPlace)
+	// The quotes, the colon and the comma.
 	w.left -= len(m.name) + 4
 	switch schemasIn(m.k, v) {
 	case noSchema:
@@ -403,8 +426,9 @@ func (w *rewriter) expandIn(m member, base *node, level, inPlace int) *node {
 	return out
 }
 
-// generic stands for a schema whose inside is left out: it says the type, as
-// far as that is certain.
+// generic stands for a schema whose inside is left out: it says the type, as far as
+// that is certain. Its bytes are counted against w.left as well, but it is made even
+// when none is left, since something has to stand there.
 func (w *rewriter) generic(n, base *node) *node {
 	out := w.object()
 	out.widened = true
@@ -422,6 +446,7 @@ func (w *rewriter) generic(n, base *node) *node {
 	if t := n.get(kwType); t != nil && w.typesOf(t) != anyType {
 		w.left -= t.size()
 		out.set(kwType, t)
+		// Rule 5 makes a type of it later.
 		if nullable := n.get(kwNullable); nullable != nil {
 			out.set(kwNullable, nullable)
 		}
@@ -465,6 +490,8 @@ func (w *rewriter) both(a, b *node) *node {
 	return out
 }
 
+// compatible reports whether the members of a and b, put into one schema, accept what both
+// accept. Where it is not certain, it is not so.
 func (w *rewriter) compatible(a, b *node) bool {
 	if a.kind != '{' || b.kind != '{' {
 		return false
@@ -472,6 +499,7 @@ func (w *rewriter) compatible(a, b *node) bool {
 	inA := a.seen
 	var inB uint64
 	for _, m := range b.members {
+		// Nullable would let null in for the type of the other, too.
 		if m.k == kwType && !has(inA, kwNullable) && has(inA, kwType) && w.equal(m.value, a.get(kwType)) {
 			continue // the same in both
 		}
@@ -481,6 +509,7 @@ func (w *rewriter) compatible(a, b *node) bool {
 		inB |= 1 << m.k
 	}
 	const unevaluated = 1<<kwUnevaluatedItems | 1<<kwUnevaluatedProperties
+	// They see what is beside them: more members would change what they refuse.
 	if (inA|inB)&unevaluated != 0 {
 		return false
 	}
