@@ -39,10 +39,12 @@ func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
+	// OpenAI gives arguments as a string, at times an empty one.
 	arguments = bytes.Trim(arguments, " \t\r\n")
 	if raw.Null(arguments) {
 		return json.RawMessage("{}"), nil
 	}
+	// Some models write the object as JSON within JSON.
 	if arguments[0] == '"' && raw.Valid(arguments) {
 		inner := bytes.Trim(raw.AppendString(nil, arguments), " \t\r\n")
 		if len(inner) == 0 {
@@ -53,6 +55,7 @@ func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, e
 		}
 		arguments = inner
 	}
+	// All below recurses by depth and trusts the text to be JSON.
 	end, err := raw.ScanUpTo(arguments, maxNesting)
 	if err == nil && raw.HasNaN(arguments[:end]) {
 		err = raw.ErrSyntax
@@ -74,6 +77,8 @@ func (p *Plan) Repair(ctx context.Context, arguments []byte) (json.RawMessage, e
 		top = &nothing
 	}
 	r.object(0, top, 0)
+	// Readers differ in which of the two counts, and so might what a host checked and what the
+	// server does.
 	if r.twice != nil {
 		return nil, shape.refuse(fmt.Sprintf("the key %q is there twice", briefly(string(r.twice), maxName)))
 	}
@@ -94,7 +99,8 @@ func (s *shape) refuse(reason string) error {
 	return errors.New("reading the arguments: " + reason + "; " + s.expected())
 }
 
-// A repairer collects the edits to arguments, in order.
+// A repairer collects the edits to arguments, in order. The bytes are copied once, at
+// the end: most arguments need no edit and no copy.
 type repairer struct {
 	data    []byte
 	edits   []edit
@@ -103,10 +109,11 @@ type repairer struct {
 }
 
 type edit struct {
-	start, end int
+	start, end int // in the data; no two edits overlap
 	text       []byte
 }
 
+// apply returns the data with all edits made.
 func (r *repairer) apply() []byte {
 	out := make([]byte, 0, len(r.data)+64)
 	at := 0
@@ -117,6 +124,7 @@ func (r *repairer) apply() []byte {
 	return append(out, r.data[at:]...)
 }
 
+// space returns where the white space at a place ends. There may be some: models indent.
 func (r *repairer) space(at int) int {
 	for at < len(r.data) && strings.IndexByte(" \t\r\n", r.data[at]) >= 0 {
 		at++
@@ -137,6 +145,7 @@ func (r *repairer) value(at int, s *shape, depth int) (end int) {
 		}
 		return r.array(at, s, depth)
 	}
+	// The text was checked, so this never fails; if it did, nothing more would be changed.
 	n, err := raw.Scan(r.data[at:])
 	if err != nil {
 		return len(r.data)
@@ -161,8 +170,9 @@ func (r *repairer) value(at int, s *shape, depth int) (end int) {
 	return end
 }
 
-// decode returns the value that the string is the text of, nil when it is not
-// certain that the value is meant.
+// decode returns the value that the string is the text of, nil when it is not certain
+// that the value is meant. Only what can be nothing else is decoded: a string that the
+// schema allows stays one, even if it looks like a number.
 func decode(text []byte, s *shape, depth int) []byte {
 	inner := raw.AppendString(nil, text)
 	if len(inner) == 0 {
@@ -198,6 +208,8 @@ func decode(text []byte, s *shape, depth int) []byte {
 	case !readable(inner):
 		return nil
 	}
+	// The value is repaired by the same shape, a level deeper: a string in a string in a
+	// string is bounded as lists are.
 	nested := repairer{data: raw.Repair(inner)}
 	nested.value(0, s, depth+1)
 	if len(nested.edits) == 0 {
@@ -212,6 +224,7 @@ func readable(text []byte) bool {
 	return err == nil && end == len(text) && !raw.HasNaN(text)
 }
 
+// array passes the array at a place and returns where it ends.
 func (r *repairer) array(at int, s *shape, depth int) (end int) {
 	at = r.space(at + 1)
 	for i := 0; at < len(r.data) && r.data[at] != ']'; i++ {
@@ -226,6 +239,8 @@ func (r *repairer) array(at int, s *shape, depth int) (end int) {
 	return at + 1
 }
 
+// object passes the object at a place and returns where it ends. A plan without a word about
+// its properties still has it look for keys that are there twice.
 func (r *repairer) object(at int, s *shape, depth int) (end int) {
 	var few [fewNames][]byte
 	keys := few[:0]
@@ -249,6 +264,8 @@ func (r *repairer) object(at int, s *shape, depth int) (end int) {
 		if p != nil {
 			sub = p.shape
 		}
+		// Models write null for what they leave out, which servers in typed languages refuse.
+		// What may be required, or may be null, stays.
 		dropped := p != nil && !p.required && sub != nil && sub.allowed&isNull == 0 && bytes.HasPrefix(r.data[at:], []byte("null"))
 		switch {
 		case p == nil || p.alias == "":
@@ -301,7 +318,9 @@ func meet(names, aliases []*property) bool {
 	return slices.ContainsFunc(aliases, func(p *property) bool { return known[p] })
 }
 
-// repeated returns the first key that is in the list before, nil without one.
+// repeated returns the first key that is in the list before, nil without one. Few keys
+// are compared in pairs without allocating; many would take the square of their
+// number.
 func repeated(keys [][]byte) []byte {
 	if len(keys) > fewNames {
 		seen := make(map[string]struct{}, len(keys))
