@@ -9,7 +9,10 @@ import (
 	"strings"
 )
 
-// A rewriter is one run over one schema.
+// A rewriter is one run over one schema. Widened, here and in all passes, means that a
+// schema accepts more than the one it stands for. That is all that a pass may do to
+// the whole, since the server checks the arguments anyway; a schema that accepted less
+// would keep the model from what the server takes.
 type rewriter struct {
 	*meter
 	doc    document
@@ -22,7 +25,13 @@ type rewriter struct {
 	notes  map[*node]*note
 }
 
-// fix makes n normal. It reports whether n then accepts more than before.
+// fix makes n normal. It reports whether n then accepts more than before. The order
+// matters: older forms are rewritten before what is of a wrong kind is dropped, or
+// they would be dropped as such; what becomes items or additionalProperties does so
+// before the schemas inside are gone over, and what is cut off or misplaced needs no
+// going over; a false property is gone before required looks for its name; values are
+// looked at when the types are known; and names change at last, since all else
+// compares them as they were.
 func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	w.step(2 + len(n.members))
 	widened = n.widened
@@ -58,9 +67,10 @@ func (w *rewriter) fix(n *node, level, inPlace int) (widened bool) {
 	return widened
 }
 
-// proper reports whether each keyword has a value of the kind that it wants, as
-// in most schemas, so that there is no older form to rewrite and nothing wrong to
-// drop, and which types n then allows.
+// proper reports whether each keyword has a value of the kind that it wants, as in
+// most schemas, so that there is no older form to rewrite and nothing wrong to drop,
+// and which types n then allows. It is one look at each member, and spares most
+// schemas the passes of oldDrafts and kinds.
 func (n *node) proper() (allowed types, ok bool) {
 	allowed, ok = anyType, true
 	for i := range n.members {
@@ -114,6 +124,7 @@ func (w *rewriter) oldDrafts(n *node) (widened bool) {
 	}
 	if required := n.get(kwRequired); required.is('t') || required.is('f') {
 		n.take(kwRequired)
+		// Draft-03, in a property; which object requires it is for the plan to know.
 		if required.is('t') {
 			w.say(n, "Required.")
 		}
@@ -217,11 +228,13 @@ func (w *rewriter) tuple(n *node) (widened bool) {
 	switch {
 	case n.get(kwPrefixItems) != nil:
 		return w.drop(n, kwItems)
+	// An empty list says nothing of any item.
 	case len(n.get(kwItems).members) == 0:
 		n.take(kwItems)
 	default:
 		n.become(kwItems, kwPrefixItems)
 	}
+	// True is what stands for no keyword.
 	if additional != nil && !additional.is('t') {
 		n.set(kwItems, additional)
 	}
@@ -241,6 +254,7 @@ func (w *rewriter) dependencies(n *node) (widened bool) {
 		switch m.value.kind {
 		case '[':
 			names.add(m)
+		// Draft-03 lets one name stand without a list.
 		case '"':
 			names.add(named(m.name, w.array(item(m.value))))
 		default:
@@ -269,6 +283,7 @@ func (w *rewriter) nullable(n *node) {
 	// reads. Else null is an alternative to all that the schema says.
 	switch {
 	case n.seen&(inPlaceKeywords|1<<kwConst) == 0 && (t != nil || enum == nil):
+		// Null is let in already.
 		if t == nil || w.typesOf(t)&isNull != 0 {
 			return
 		}
@@ -280,9 +295,11 @@ func (w *rewriter) nullable(n *node) {
 		if enum.is('[') && !slices.ContainsFunc(enum.members, func(m member) bool { return m.value.is('n') }) {
 			n.set(kwEnum, w.array(w.list(enum.members, item(&node{kind: 'n', text: "null"}))...))
 		}
+	// Where a union is all there is, null is one more alternative of it.
 	case n.seen&^annotations == 1<<kwAnyOf && n.get(kwAnyOf).is('['):
 		n.set(kwAnyOf, w.array(w.list(n.get(kwAnyOf).members, null)...))
 	default:
+		// Annotations stay outside, where a model looks for them.
 		inner := w.object()
 		for _, m := range n.members {
 			if !has(annotations, m.k) {
@@ -294,8 +311,10 @@ func (w *rewriter) nullable(n *node) {
 	}
 }
 
-// kinds is the end of rule 8, and the end of rule 1 at every depth: copies of
-// inlined schemas would share their names.
+// kinds is the end of rule 8, and the end of rule 1 at every depth: copies of inlined
+// schemas would share their names. Some providers refuse a whole request for one wrong
+// value, as Ollama does for required and Anthropic for what is not a schema of
+// 2020-12.
 func (w *rewriter) kinds(n *node) (widened bool) {
 	end := len(n.members) // clauses may come behind
 	for i := 0; i < end; i++ {
@@ -319,8 +338,10 @@ func (w *rewriter) kinds(n *node) (widened bool) {
 	return widened
 }
 
-// kindOf reports whether a member of n has a value as its keyword wants it, or
-// got one, and else whether that is not worth a word.
+// kindOf reports whether a member of n has a value as its keyword wants it, or got
+// one, and else whether that is not worth a word. A null is how many languages write a
+// field that nobody set, and an empty list how PHP writes an object without members:
+// these are quiet, as nothing was demanded.
 func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
 	k, v, want := m.k, m.value, rules[m.k].want
 	ok, silent = want.takes(v), v.is('n') || want == wantGone
@@ -338,6 +359,7 @@ func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
 		}
 	case wantSchema: // a boolean becomes one
 		ok = ok || v.is('t') || v.is('f')
+	// A list that is not taken is an empty one, which 2020-12 does not allow (core, 10.2.1).
 	case wantSchemas:
 		silent = silent || v.is('[')
 	case wantSchemaMap:
@@ -351,6 +373,7 @@ func (w *rewriter) kindOf(n *node, m member, widened *bool) (ok, silent bool) {
 
 // told cleans a title or description.
 func (w *rewriter) told(n *node, k keyword) {
+	// Clauses that were said already are written first: a new description would lose them.
 	if k == kwDescription {
 		w.flush(n)
 	}
@@ -410,8 +433,11 @@ func (w *rewriter) unevaluated(n *node) (widened bool) {
 			continue
 		}
 		switch {
+		// True restricts nothing, and beside the additional keyword nothing is left that is
+		// not evaluated.
 		case !value.is('f') && !value.is('{'), n.get(pair[1]) != nil:
 			n.take(pair[0])
+		// Contains evaluates items as well, in 2020-12.
 		case n.seen&(inPlaceKeywords|1<<kwContains) == 0:
 			n.become(pair[0], pair[1])
 		default:
@@ -426,6 +452,7 @@ func (w *rewriter) closedArrays(n *node) {
 	n.set(kwItems, w.object())
 	most := len(n.get(kwPrefixItems).list('['))
 	if old := n.get(kwMaxItems); old != nil {
+		// A bound of the server that is lower stays.
 		if bound, err := strconv.Atoi(old.text); err == nil && bound <= most {
 			return
 		}
@@ -433,7 +460,8 @@ func (w *rewriter) closedArrays(n *node) {
 	n.set(kwMaxItems, &node{kind: '0', text: strconv.Itoa(most)})
 }
 
-// cutOff is rule 4.
+// cutOff is rule 4. The type and the annotations stay: they hold no schemas, and a
+// model that reads them can still write a good value, which the server checks.
 func (w *rewriter) cutOff(n *node, level, inPlace int) (widened bool) {
 	// Only a schema that says something is too deep: an empty one is generic already,
 	// and most that end at the bound are.
@@ -453,7 +481,9 @@ func (w *rewriter) cutOff(n *node, level, inPlace int) (widened bool) {
 	return true
 }
 
-// misplaced removes what says nothing about values of the declared types.
+// misplaced removes what says nothing about values of the declared types. Validators
+// do not mind them, but Gemini refuses properties and required beside another type
+// than object. It is quiet, since they say nothing about values of the type.
 func misplaced(n *node, allowed types) {
 	var none uint64
 	if allowed&isObject == 0 {
@@ -471,7 +501,8 @@ func misplaced(n *node, allowed types) {
 // were.
 func (w *rewriter) children(n *node, level, inPlace int) (widened bool) {
 	// What one of them does to n, such as an allOf that a oneOf becomes, must not be
-	// gone over here as well.
+	// gone over here as well. Room for all that most schemas have, so that none is
+	// allocated.
 	var room [8]member
 	held := room[:0]
 	for _, m := range n.members {
@@ -517,6 +548,7 @@ func (w *rewriter) child(n *node, m member, level, inPlace int) (widened bool) {
 	}
 	n.take(k)
 	switch k {
+	// Then and else say nothing without the if, nor the counts without contains.
 	case kwIf:
 		n.take(kwThen)
 		n.take(kwElse)
@@ -539,6 +571,7 @@ func (w *rewriter) boolean(n *node, m member) (widened bool) {
 		} else {
 			n.set(k, w.object(kwNot.with(w.object())))
 		}
+	// Neither of these restricts anything.
 	case k == kwNot && v.is('f'), k == kwPropertyNames && v.is('t'):
 		n.take(k)
 	case v.is('t') && k != kwNot:
@@ -553,6 +586,7 @@ func (w *rewriter) boolean(n *node, m member) (widened bool) {
 // cannot be left out of a tuple, where it has a place, and makes an allOf that
 // accepts nothing, which no normal form says.
 func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bool) {
+	// A list of nothing but schemas, as most are, is fixed in its place and not copied.
 	out, schemas := m.value, true
 	for _, sub := range out.members {
 		schemas = schemas && sub.value.is('{')
@@ -616,6 +650,7 @@ func (w *rewriter) schemaList(n *node, m member, level, inPlace int) (widened bo
 // named, so what additionalProperties says would hold for it; a clause says that
 // it is not allowed.
 func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (widened bool) {
+	// In place: what is kept never comes after what is read.
 	kept := of.members[:0]
 	for i, m := range of.members {
 		switch {
@@ -631,6 +666,7 @@ func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (wide
 			w.say(n, "Not allowed: "+briefly(w.rename(m.name), maxQuoted)+".")
 			widened, of.changed = true, true
 			continue
+		// It demands nothing when the property is there.
 		case m.value.is('t') && k == kwDependentSchemas:
 			of.changed = true
 			continue
@@ -652,7 +688,7 @@ func (w *rewriter) named(n *node, k keyword, of *node, level, inPlace int) (wide
 	return widened
 }
 
-// openArrays is rule 6.
+// openArrays is rule 6. OpenAI and Gemini refuse an array schema without items.
 func (w *rewriter) openArrays(n *node, allowed types) {
 	if !has(n.seen, kwItems) && (has(n.seen, kwType) && allowed&isArray != 0 || has(n.seen, kwPrefixItems)) {
 		n.set(kwItems, w.object())
@@ -660,7 +696,9 @@ func (w *rewriter) openArrays(n *node, allowed types) {
 }
 
 // required is rule 7. A required name that is not a property becomes an open one,
-// which lets in what additionalProperties kept out.
+// which lets in what additionalProperties kept out. Gemini refuses a required name
+// that is not a property. It is not left out instead, since a model would then not
+// send what the server insists on.
 func (w *rewriter) required(n *node) (widened bool) {
 	list, props := n.get(kwRequired), n.get(kwProperties)
 	if list == nil || len(list.members) == 0 || w.areProperties(list.members, props.list('{')) {
@@ -698,6 +736,7 @@ func (w *rewriter) required(n *node) (widened bool) {
 		return false
 	}
 	if !has(n.seen, kwProperties) {
+		// Before what names them, as most servers write.
 		n.insert(n.index(kwRequired), kwProperties, props)
 	}
 	n.changed = true
@@ -708,6 +747,7 @@ func (w *rewriter) required(n *node) (widened bool) {
 // plainly. It only sees that where they are few, or in the order of the
 // properties, as most are.
 func (w *rewriter) areProperties(names, props []member) bool {
+	// Names in no order would each be looked for among all properties.
 	at, tries := -1, 2*len(props)+fewNames*fewNames
 	ordered := true
 	for _, m := range names {
@@ -731,7 +771,8 @@ func (w *rewriter) areProperties(names, props []member) bool {
 	return ordered || len(names) <= fewNames && len(w.distinct(names, anyType)) == len(names)
 }
 
-// values is rule 8.
+// values is rule 8. A value of another type could never be right, so an enum without
+// it accepts the same.
 func (w *rewriter) values(n *node, allowed types) (widened bool) {
 	if v := n.get(kwDefault); v != nil && typeOf(v.kind, v.text)&allowed == 0 {
 		n.take(kwDefault)
@@ -763,8 +804,9 @@ func (w *rewriter) values(n *node, allowed types) (widened bool) {
 	return w.drop(n, kwEnum)
 }
 
-// distinct returns the values of a list that are of the types, each once. It
-// returns the list itself where those are all.
+// distinct returns the values of a list that are of the types, each once. It returns
+// the list itself where those are all. An enum may have tens of thousands of values:
+// they are compared in pairs only while they are few.
 func (w *rewriter) distinct(list []member, allowed types) []member {
 	var seen map[string]bool
 	if len(list) > fewNames {
@@ -780,6 +822,7 @@ func (w *rewriter) distinct(list []member, allowed types) []member {
 			ok = !seen[key]
 			seen[key] = true
 		} else if ok {
+			// The list itself serves as the list of those kept until one is left out.
 			before := kept
 			if !copied {
 				before = list[:i]
