@@ -32,12 +32,16 @@ func (w *rewriter) lowering() *lowering {
 	return &lowering{rewriter: w, out: out, all: index{of: out}}
 }
 
-// root makes the root of n, in which references are expanded.
+// root makes the root of n, in which references are expanded. OpenAI and Anthropic
+// refuse a root with anyOf, oneOf or allOf, OpenAI one with enum or not as well, and
+// nearly all providers one of another type than object. Nested ones are fine, and
+// stay.
 func (w *rewriter) root(n *node) (*node, error) {
 	if n.seen&rootChanges == 0 && n.get(kwType).is('"') && n.get(kwType).text == `"object"` && n.get(kwProperties).is('{') &&
 		(!has(n.seen, kwRequired) || n.get(kwRequired).is('[')) && (!has(n.seen, kwPatternProperties) || n.get(kwPatternProperties).is('{')) {
 		// What is not for a root goes; all else is as it should be.
 		if n.seen&cuts != 0 {
+			// The cut alone needs no further pass, so it does not count as a change.
 			changed := n.changed
 			n.keep(^cuts)
 			w.cut, n.changed = true, changed
@@ -56,6 +60,7 @@ func (w *rewriter) root(n *node) (*node, error) {
 		out.take(kwProperties)
 		out.insert(out.index(kwType)+1, kwProperties, w.object())
 	}
+	// They come at last: the description of out may be one that was merged.
 	for _, clause := range l.clauses {
 		w.say(out, clause)
 	}
@@ -68,6 +73,8 @@ func (w *rewriter) root(n *node) (*node, error) {
 // maxClauses bounds the clauses that are kept of one schema; fewer are said.
 const maxClauses = 4 * maxSaid
 
+// clause keeps what is to be said of the root, once each: a thousand branches often say the
+// same.
 func (l *lowering) clause(text string) {
 	l.room(len(text) + 32)
 	if l.said == nil {
@@ -95,9 +102,12 @@ func (l *lowering) lower(n *node, inPlace int) error {
 		return nil
 	}
 	l.step(1 + len(n.members))
+	// The members of n are about to be merged with those of others, which must be written in
+	// the same draft.
 	l.oldDrafts(n)
 	l.flush(n)
 	if l.typesOf(n.get(kwType))&isObject == 0 {
+		// Only of the root itself is this worth telling; a branch is one of several.
 		if t := n.get(kwType); inPlace == 0 && t.is('"') {
 			return errors.New("its input schema has the type " + briefly(properType(l.string(t)), 32))
 		}
@@ -107,6 +117,7 @@ func (l *lowering) lower(n *node, inPlace int) error {
 		l.member(n, m)
 	}
 	for _, m := range n.members {
+		// Unions after all else: what they add depends on the properties that are there.
 		if !has(unions, m.k) || !m.value.is('[') {
 			continue
 		}
@@ -129,6 +140,7 @@ func (l *lowering) lower(n *node, inPlace int) error {
 	}
 	switch unevaluated := n.get(kwUnevaluatedProperties); {
 	case unevaluated == nil || unevaluated.is('t'):
+	// All that evaluates properties is in out by now.
 	case unevaluated.is('f') && !l.open:
 		if l.get(kwAdditionalProperties) == nil {
 			l.set(kwAdditionalProperties, unevaluated)
@@ -166,7 +178,8 @@ func (l *lowering) member(n *node, m member) {
 	case kwNot, kwEnum, kwConst:
 		l.clause(l.dropped(m.k, v))
 	case kwAdditionalProperties:
-		// The stricter one holds, since all of them do.
+		// The stricter one holds, since all of them do. Each is about what its own
+		// schema does not name; about what none of them names, it refuses less.
 		switch old := l.get(m.k); {
 		case old == nil || v.is('f') || !old.is('{') && !old.is('f'):
 			l.set(m.k, v)
@@ -181,6 +194,8 @@ func (l *lowering) member(n *node, m member) {
 		switch old := l.value(&l.all, m.name); {
 		case old == nil:
 			l.put(&l.all, m)
+		// The first one stays, and a clause tells the other: each keyword would need its own
+		// rule to merge two.
 		case !has(annotations, m.k) && !l.equal(old, v):
 			l.clause(l.dropped(m.k, v))
 		}
@@ -216,14 +231,16 @@ func (l *lowering) add(k keyword, v *node) {
 	}
 }
 
-// unread says what a member holds that is of a wrong kind, unless that is next
-// to nothing.
+// unread says what a member holds that is of a wrong kind, unless that is next to
+// nothing. Without members a null, a number or the [] of PHP demands nothing that
+// could be told.
 func (l *lowering) unread(m member, kind byte) {
 	if v := m.value; v.kind != kind && (len(v.members) > 0 || kind == '[' && v.is('"')) {
 		l.clause(l.dropped(m.k, v))
 	}
 }
 
+// require appends without a look: the pass over required leaves each name once.
 func (l *lowering) require(names []member) {
 	l.room(memberSize * len(names))
 	list := l.get(kwRequired)
@@ -248,6 +265,7 @@ func (l *lowering) allOf(a, b *node) *node {
 		return a
 	}
 	l.room(64)
+	// A thousand branches with one property would nest a thousand levels of allOf.
 	times := l.joined[a] + 1
 	if times > maxInPlace {
 		list := a.members[0].value
@@ -275,15 +293,16 @@ type variant struct {
 type joint struct {
 	order    []*variant
 	named    map[string]*variant
-	demanded map[string]int
-	common   []member // what all require
-	closed   bool
-	patterns *node
-	told     strings.Builder
+	demanded map[string]int  // how many require the name
+	common   []member        // what all require
+	closed   bool            // all refuse other properties
+	patterns *node           // for the names that any of them lets in by pattern
+	told     strings.Builder // the clause about them
 }
 
-// lowerUnion adds what all branches have in common, and each property that one
-// of them has with all the schemas that it has.
+// lowerUnion adds what all branches have in common, and each property that one of them
+// has with all the schemas that it has. The model may then mix the properties of two
+// branches, which the server refuses: a clause tells which go together.
 func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	if len(branches) == 0 {
 		return nil
@@ -291,6 +310,7 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	var alternatives []*lowering
 	for _, branch := range branches {
 		a := l.lowering()
+		// A branch that no object matches cannot be the one that arguments match.
 		if a.lower(branch.value, inPlace) == nil {
 			alternatives = append(alternatives, a)
 		}
@@ -310,6 +330,7 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	j := joint{named: map[string]*variant{}, demanded: map[string]int{}, closed: true, patterns: l.meter.object()}
 	for i, a := range alternatives {
 		l.join(&j, a, len(alternatives))
+		// Up to there alone: a union may have thousands of branches, and the clause is cut.
 		if j.told.Len() < maxTold {
 			if i > 0 {
 				j.told.WriteString("; ")
@@ -339,6 +360,7 @@ func (l *lowering) lowerUnion(branches []member, inPlace int) error {
 	if len(j.common) > 0 {
 		l.require(j.common)
 	}
+	// One open branch lets any name in, so all must be closed for the union to be.
 	if j.closed && l.get(kwAdditionalProperties) == nil {
 		if len(j.patterns.members) > 0 {
 			l.add(kwPatternProperties, j.patterns)
@@ -389,8 +411,9 @@ func (l *lowering) join(j *joint, a *lowering, alternatives int) {
 // maxTold bounds the text that tells a root's alternatives.
 const maxTold = 1200
 
-// tell writes which parameters make the alternative: those with one value, and
-// the required ones; where there are none, all.
+// tell writes which parameters make the alternative: those with one value, and the
+// required ones; where there are none, all. A property with one value is what tells
+// branches apart in most unions, as kind does in {"kind": {"const": "circle"}}.
 func (w *rewriter) tell(to *strings.Builder, a *lowering) {
 	start := to.Len()
 	item := func(before, name, after string) {
@@ -452,7 +475,8 @@ func (m *meter) dropped(k keyword, v *node) string {
 	return "Must satisfy " + strconv.Quote(rules[k].name) + ": " + v.brief(maxQuoted) + "."
 }
 
-// conditional says what if, then and else, or dependentSchemas, demanded.
+// conditional says what if, then and else, or dependentSchemas, demanded. The three
+// are told together, as none of them means anything alone.
 func (m *meter) conditional(n *node, k keyword) string {
 	if k == kwDependentSchemas {
 		return m.dropped(k, n.get(k))
