@@ -11,10 +11,10 @@ import (
 	"math"
 )
 
-// Bounds of what one schema may cost. They grow with its size, so that time and
-// memory grow no faster, and leave a small one room for a few large clauses.
-// The longest schema may take some 17 million steps and 130 MiB that are counted. What it
-// guards against are texts that cost more than their length: references that double, names
+// Bounds of what one schema may cost. They grow with its size, so that time and memory
+// grow no faster, and leave a small one room for a few large clauses. The longest
+// schema may take some 17 million steps and 130 MiB that are counted. What it guards
+// against are texts that cost more than their length: references that double, names
 // that clash, patterns with large classes, clauses in long descriptions.
 const (
 	maxSchema    = 1 << 20 // bytes
@@ -68,8 +68,8 @@ func (b *Budget) Err() error {
 	return context.Cause(b.ctx)
 }
 
-// A meter counts what the work on one schema costs.
-// It counts down, so that a bound is passed where a count is below 0.
+// A meter counts what the work on one schema costs. It counts down, so that a bound is
+// passed where a count is below 0.
 type meter struct {
 	ctx    context.Context
 	budget *Budget
@@ -99,8 +99,8 @@ func newMeter(ctx context.Context, budget *Budget, size int) meter {
 	}
 }
 
-// limit makes the meter one for size bytes, which it had more for.
-// What was taken so far may be more than is left then; the next count ends the work.
+// limit makes the meter one for size bytes, which it had more for. What was taken so
+// far may be more than is left then; the next count ends the work.
 func (m *meter) limit(size int) {
 	more := maxSchema - size
 	m.steps -= stepsPerByte * more
@@ -127,9 +127,8 @@ func (m *meter) run(work func()) (reason error) {
 	return nil
 }
 
-// step counts n steps, of some nanoseconds each.
-// It is small enough to be inlined, as most calls are one subtraction; [meter.refill] has the
-// rest.
+// step counts n steps, of some nanoseconds each. It is small enough to be inlined, as
+// most calls are one subtraction; [meter.refill] has the rest.
 func (m *meter) step(n int) {
 	if m.next -= n; m.next < 0 {
 		m.refill()
@@ -162,8 +161,8 @@ func (m *meter) refill() {
 	}
 }
 
-// room counts n bytes that are about to be allocated.
-// The bytes are never given back: garbage is memory as well, until it is collected.
+// room counts n bytes that are about to be allocated. The bytes are never given back:
+// garbage is memory as well, until it is collected.
 func (m *meter) room(n int) {
 	if m.bytes -= n; m.bytes < 0 {
 		m.stop(errBytes)
@@ -171,8 +170,8 @@ func (m *meter) room(n int) {
 	m.step(n / 16)
 }
 
-// grownTo is how large the normal form of size bytes may be for its listing.
-// Half as much again and a little is free, for added keywords and a few sentences; what goes
+// grownTo is how large the normal form of size bytes may be for its listing. Half as
+// much again and a little is free, for added keywords and a few sentences; what goes
 // beyond is mostly references that are inlined.
 func (b *Budget) grownTo(size int) int {
 	if b == nil {

@@ -30,9 +30,8 @@ type note struct {
 	searched int             // bytes
 }
 
-// say adds a clause to the schema's description, which [rewriter.flush] then
-// writes.
-// A quiet pass says nothing: it is for schemas that became too large with clauses.
+// say adds a clause to the schema's description, which [rewriter.flush] then writes. A
+// quiet pass says nothing: it is for schemas that became too large with clauses.
 func (w *rewriter) say(n *node, clause string) {
 	if w.quiet {
 		return
@@ -81,9 +80,8 @@ func (w *rewriter) say(n *node, clause string) {
 	}
 }
 
-// flush writes the description of n.
-// Clauses are put together first: to quote the text for each would take the square of their
-// length.
+// flush writes the description of n. Clauses are put together first: to quote the text
+// for each would take the square of their length.
 func (w *rewriter) flush(n *node) {
 	if w.notes == nil {
 		return
@@ -100,8 +98,8 @@ func (w *rewriter) flush(n *node) {
 	t.text = nil
 }
 
-// briefly cuts s to about limit bytes.
-// A character that the cut goes through is left out.
+// briefly cuts s to about limit bytes. A character that the cut goes through is left
+// out.
 func briefly(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -109,10 +107,10 @@ func briefly(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// suspect reports whether text, a JSON string, may hold anything but ASCII
-// letters, digits, signs, spaces, tabs and line ends.
-// Invisible characters, in which a server hides orders to the model, are among the rest, so
-// the cleaner need not see most text. Escapes other than \u, \b and \f stand for plain ASCII.
+// suspect reports whether text, a JSON string, may hold anything but ASCII letters,
+// digits, signs, spaces, tabs and line ends. Invisible characters, in which a server
+// hides orders to the model, are among the rest, so the cleaner need not see most
+// text. Escapes other than \u, \b and \f stand for plain ASCII.
 func suspect(text string) bool {
 	for i := 0; i < len(text); i++ {
 		for i+8 <= len(text) {

@@ -86,9 +86,8 @@ type rule struct {
 	are   traits
 }
 
-// rules has a row for each keyword.
-// The sets and the table of names below are made of these rows. A set is a uint64, so that 63
-// keywords fit beside kwUnknown.
+// rules has a row for each keyword. The sets and the table of names below are made of
+// these rows. A set is a uint64, so that 63 keywords fit beside kwUnknown.
 var rules = [keywords]rule{
 	kwUnknown:               {"", wantAny, noSchema, annotation},
 	kwSchema:                {"$schema", wantGone, noSchema, cut},
@@ -325,10 +324,9 @@ func aloneInList(k keyword, v *node) bool {
 	return has(unions, k) && v.kind == '{' && v.seen&^(1<<kwUnknown) != 0
 }
 
-// deeper is where the schemas in the keyword's value are.
-// (level counts from the root what a value nests, inPlace what applies to one value since).
-// Rule 4 bounds the two apart, since providers count levels of objects, and a chain of anyOf
-// makes none.
+// deeper is where the schemas in the keyword's value are: level counts how deep their
+// value is in the arguments, inPlace how many schemas about that value are around
+// them. Rule 4 bounds the two apart, since a chain of anyOf makes no level.
 func deeper(k keyword, level, inPlace int) (int, int) {
 	if has(inPlaceKeywords, k) {
 		return level, inPlace + 1
@@ -366,9 +364,9 @@ func (w want) takes(n *node) bool {
 	return true
 }
 
-// isCount reports whether a number's text is one that readers take for a count.
-// The specification lets 3.0 stand for 3; many readers have 32 bits for it. What is more is no
-// bound to speak of.
+// isCount reports whether a number's text is one that readers take for a count. The
+// specification lets 3.0 stand for 3; many readers have 32 bits for it, and a larger
+// count bounds nothing that a model writes.
 func isCount(text string) bool {
 	if whole, fraction, ok := strings.Cut(text, "."); ok && strings.Trim(fraction, "0") == "" {
 		text = whole
@@ -389,9 +387,9 @@ func isFinite(text string) bool {
 	return err == nil
 }
 
-// legalName reports whether every provider takes name as a property's.
-// Anthropic fails a whole request for a key that is not ^[a-zA-Z0-9_.-]{1,64}$; Gemini wants a
-// letter or an underscore first.
+// legalName reports whether every provider takes name as a property's. Anthropic fails
+// a whole request for a key that is not ^[a-zA-Z0-9_.-]{1,64}$; Gemini wants a letter
+// or an underscore first.
 func legalName[T string | []byte](name T) bool {
 	if len(name) == 0 || len(name) > maxName || !inNames[name[0]] || name[0] < 'A' {
 		return false

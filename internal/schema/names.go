@@ -30,10 +30,9 @@ func (m *meter) hasIllegal(n *node) bool {
 	return false
 }
 
-// newRenaming is nil when the schema n needs none.
-// All names are taken before the first is made, so that a legal name is never lost to a new
-// one, and the order of appearance decides, so that the same schema has the same names on
-// every connection.
+// newRenaming is nil when the schema n needs none. All names are taken before the
+// first is made, so that a legal name is never lost to a new one, and the order of
+// appearance decides, so that the same schema has the same names on every connection.
 func (m *meter) newRenaming(n *node) *renaming {
 	r := renamer{meter: m, noted: map[string]bool{}, taken: map[string]bool{}, next: map[string]int{}}
 	r.walk(n)
@@ -90,11 +89,10 @@ func (r *renamer) walk(n *node) {
 	}
 }
 
-// free is plain if that is not taken, or else the first of plain_2, plain_3 and
-// so on, cut in the middle where they are too long. What was found to be taken
-// behind a name is not tried again, whatever it was cut from.
-// A server may have thousands of names with the same first 64 bytes: each would else try all
-// numbers before its own.
+// free is plain if that is not taken, or else the first of plain_2, plain_3 and so on,
+// cut in the middle where they are too long. What was found to be taken behind a name
+// is not tried again, whatever it was cut from. A server may have thousands of names
+// with the same first 64 bytes: each would else try all numbers before its own.
 func (r *renamer) free(plain string) string {
 	if !r.taken[plain] {
 		r.first(r.taken, plain)
@@ -120,9 +118,9 @@ func (r *renamer) free(plain string) string {
 	}
 }
 
-// plainName is a legal name that resembles name.
-// A model guesses best from what it can read, so each character that is not taken is one
-// underscore, as in _filter for $filter.
+// plainName is a legal name that resembles name. A model guesses best from what it can
+// read, so each character that is not taken is one underscore, as in _filter for
+// $filter.
 func plainName(name string) string {
 	plain := make([]byte, 0, maxName)
 	for _, r := range name {
@@ -154,10 +152,9 @@ func (w *rewriter) rename(name string) string {
 	return name
 }
 
-// keys renames the properties of one schema wherever they are named there. What
-// speaks of names in a way that cannot be renamed is dropped.
-// It is the last pass over a schema, since those before compare names as the server wrote
-// them.
+// keys renames the properties of one schema wherever they are named there. What speaks
+// of names in a way that cannot be renamed is dropped. It is the last pass over a
+// schema, since those before compare names as the server wrote them.
 func (w *rewriter) keys(n *node) (widened bool) {
 	if w.names == nil {
 		return false
@@ -239,9 +236,8 @@ func (w *rewriter) renameStrings(list *node) *node {
 	return out
 }
 
-// renameIn renames the members of a value, and returns the value itself when
-// there are none to rename.
-// It copies on the way, since values that are not schemas are shared.
+// renameIn renames the members of a value, and returns the value itself when there are
+// none to rename. It copies on the way, since values that are not schemas are shared.
 func (w *rewriter) renameIn(v *node) *node {
 	w.step(8 * len(v.members))
 	out := v
@@ -262,10 +258,9 @@ func (w *rewriter) renameIn(v *node) *node {
 	return out
 }
 
-// keepsPattern reports whether a pattern of names means the same for the
-// renamed ones.
-// A name that matched and whose new one does not would fall to additionalProperties, which may
-// refuse it.
+// keepsPattern reports whether a pattern of names means the same for the renamed ones.
+// A name that matched and whose new one does not would fall to additionalProperties,
+// which may refuse it.
 func (w *rewriter) keepsPattern(pattern string) bool {
 	parsed := w.parsePattern(pattern)
 	if parsed == nil || w.names == nil {

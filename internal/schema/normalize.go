@@ -53,9 +53,9 @@ const (
 	// What a pass makes may be work for the next one, and the result must be stable.
 	maxPasses = 4
 
-	// References to one definition multiply it, and a model gets all with each request.
-	// A normal schema has at most maxGrowth times the bytes of its original,
-	// and maxExtra more.
+	// A normal schema has at most maxGrowth times the bytes of its original, and
+	// maxExtra more: references to one definition multiply it, and a model gets the
+	// schema with each request.
 	maxGrowth = 8
 	maxExtra  = 16 << 10
 )
@@ -248,11 +248,11 @@ func (z Normalizer) normalize(p *parser, schema []byte) (tight, out []byte, name
 	return nil, nil, nil, p.stop(errUnstable)
 }
 
-// pass goes over the tree once. A quiet one says no clauses and keeps no
-// references, for schemas whose normal form would be too large.
-// References come first, as all rules are about what is in their places; names are found
-// before anything is dropped, to be the same wherever they are; the root goes before what is
-// in it, because merging its schemas makes new ones there.
+// pass goes over the tree once. A quiet one says no clauses and keeps no references,
+// for schemas whose normal form would be too large. References come first, as all
+// rules are about what is in their places; names are found before anything is dropped,
+// to be the same wherever they are; the root goes before what is in it, because
+// merging its schemas makes new ones there.
 func (z Normalizer) pass(p *parser, n *node, size int, quiet bool) (*node, error) {
 	w := &p.rewriter
 	*w = rewriter{meter: &p.meter, doc: document{meter: &p.meter, root: n, old: p.isOld(n)}, clean: z.Clean, quiet: quiet}

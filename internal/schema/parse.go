@@ -13,19 +13,19 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// maxNesting bounds the text that is made a tree, and so the recursion of all
-// that goes over trees.
-// [raw.Scan], which does not recurse, lets in a hundred times as many.
+// maxNesting bounds the text that is made a tree, and so the recursion of all that
+// goes over trees. [raw.Scan], which does not recurse, lets in a hundred times as
+// many.
 const maxNesting = 1000
 
 var errDeep = errors.New("nests too deeply to be read")
 
-// A parser makes nodes and their lists of members out of slabs. One that is used
-// again makes a tree for next to nothing; the tree before is gone then. Places in
-// the text are passed from one method to the next, which is much faster than one
-// kept here.
-// A slab that is full is held by the nodes in it alone; of each kind the parser has the last.
-// So a node must not be used past the next read; what is kept of a tree is its text.
+// A parser makes nodes and their lists of members out of slabs. One that is used again
+// makes a tree for next to nothing; the tree before is gone then. Places in the text
+// are passed from one method to the next, which is much faster than one kept here. A
+// slab that is full is held by the nodes in it alone; of each kind the parser has the
+// last. So a node must not be used past the next read; what is kept of a tree is its
+// text.
 type parser struct {
 	meter
 	rewriter rewriter // of the tree
@@ -51,8 +51,8 @@ type parser struct {
 
 var parsers = sync.Pool{New: func() any { return &parser{nodes: make([]node, 128)} }}
 
-// pooled bounds what is kept for the next tree.
-// That is at most 224 KiB of nodes, and 128 KiB for each of the other two.
+// pooled bounds what is kept for the next tree. That is at most 224 KiB of nodes, and
+// 128 KiB for each of the other two.
 const pooled = 1 << 12
 
 // begin returns a parser whose meter is for size bytes of schema: that of the
@@ -137,9 +137,9 @@ func (p *parser) took(n int) {
 	}
 }
 
-// keep returns a copy of members that nothing else shares room with.
-// Its capacity is its length: what appends to one object moves it, and never writes over the
-// members of the next.
+// keep returns a copy of members that nothing else shares room with. Its capacity is
+// its length: what appends to one object moves it, and never writes over the members
+// of the next.
 func (p *parser) keep(members []member) []member {
 	if len(members) == 0 {
 		return nil
@@ -153,9 +153,8 @@ func (p *parser) keep(members []member) []member {
 	return p.members[start:len(p.members):len(p.members)]
 }
 
-// space returns where the white space at a place ends, and the byte there, 0 at
-// the end of the text.
-// It is small to be inlined: there is seldom any white space.
+// space returns where the white space at a place ends, and the byte there, 0 at the
+// end of the text. It is small to be inlined: there is seldom any white space.
 func (p *parser) space(at int) (after int, c byte) {
 	if at < len(p.text) && p.text[at] > ' ' {
 		return at, p.text[at]

@@ -52,10 +52,10 @@ func (w *rewriter) takenPattern(pattern string) bool {
 	return w.parsePattern(pattern) != nil
 }
 
-// parsePattern returns nil for what is not a pattern of RE2. What costs more
-// than its length are names of classes of Unicode, which stand for hundreds of
-// ranges, and ranges in which cases are the same, which are gone through.
-// The steps are counted before the work, which cannot be stopped once it runs.
+// parsePattern returns nil for what is not a pattern of RE2. What costs more than its
+// length are names of classes of Unicode, which stand for hundreds of ranges, and
+// ranges in which cases are the same, which are gone through. The steps are counted
+// before the work, which cannot be stopped once it runs.
 func (m *meter) parsePattern(pattern string) *syntax.Regexp {
 	if len(pattern) > maxPattern {
 		return nil

@@ -13,10 +13,10 @@ import (
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
-// A node is one JSON value. Nodes that are not schemas (the value of an enum, of
-// a default) are shared between copies and never changed in place.
-// Changes go up: whoever changes a schema marks those around it, and what is not marked is
-// written as the text that it was read from, however large.
+// A node is one JSON value. Nodes that are not schemas (the value of an enum, of a
+// default) are shared between copies and never changed in place. Changes go up:
+// whoever changes a schema marks those around it, and what is not marked is written as
+// the text that it was read from, however large.
 type node struct {
 	kind    byte     // '{', '[', '"', '0' for a number, 't', 'f' or 'n'
 	widened bool     // it accepts more than what it stands for
@@ -80,13 +80,13 @@ func unquote(text string) string {
 	return s
 }
 
-// fewNames is how many names are compared in pairs; more of them go in a map.
-// There are 120 pairs at most, for which a map is not worth its memory.
+// fewNames is how many names are compared in pairs; more of them go in a map. There
+// are 120 pairs at most, for which a map is not worth its memory.
 const fewNames = 16
 
-// lastWins leaves one member of each name of an object: the last value, in the
-// place of the first.
-// So do the readers of Go, Python and JavaScript, in which most servers are written.
+// lastWins leaves one member of each name of an object: the last value, in the place
+// of the first. So do the readers of Go, Python and JavaScript, in which most servers
+// are written.
 func (n *node) lastWins() {
 	if n.kind != '{' || len(n.members) <= fewNames && n.distinct() {
 		return
@@ -130,8 +130,8 @@ func (n *node) distinct() bool {
 
 func (n *node) append(dst []byte) []byte { return n.appendUpTo(dst, math.MaxInt) }
 
-// appendUpTo stops when dst has limit bytes, or one name or bracket more.
-// An output may be many times its input before it is found too large; what is cut is not JSON,
+// appendUpTo stops when dst has limit bytes, or one name or bracket more. An output
+// may be many times its input before it is found too large; what is cut is not JSON,
 // and a caller with a limit has to look at the length.
 func (n *node) appendUpTo(dst []byte, limit int) []byte {
 	// An unchanged object or list is one copy of its text.
@@ -176,10 +176,9 @@ func (m *meter) key(n *node) string {
 	return string(text)
 }
 
-// equal reports whether two values have the same key. It takes no longer than
-// the smaller one is large.
-// Members in another order make a difference here, though not in JSON: two schemas then stay
-// apart, which is longer and not wrong.
+// equal reports whether two values have the same key. It takes no longer than the
+// smaller one is large. Members in another order make a difference here, though not in
+// JSON: two schemas then stay apart, which is longer and not wrong.
 func (m *meter) equal(a, b *node) bool {
 	m.step(1)
 	switch {
@@ -244,8 +243,8 @@ func (n *node) list(kind byte) []member {
 // is reports whether n is there and of the kind.
 func (n *node) is(kind byte) bool { return n != nil && n.kind == kind }
 
-// index is the place of the keyword, -1 where there is none.
-// The set of seen keywords answers most questions: schemas have few of the many.
+// index is the place of the keyword, -1 where there is none. The set of seen keywords
+// answers most questions: schemas have few of the many.
 func (n *node) index(k keyword) int {
 	if n == nil || !has(n.seen, k) {
 		return -1
@@ -300,8 +299,8 @@ func (n *node) insert(at int, k keyword, value *node) {
 	n.changed = true
 }
 
-// become gives a keyword's value the name of another, which is not there yet.
-// It keeps the place, so that what is read in order is written in order.
+// become gives a keyword's value the name of another, which is not there yet. It keeps
+// the place, so that what is read in order is written in order.
 func (n *node) become(k, other keyword) {
 	i := n.index(k)
 	n.members[i] = other.with(n.members[i].value)
@@ -332,8 +331,8 @@ func (n *node) keep(set uint64) {
 	}
 }
 
-// drop removes the members with the names.
-// They are unknown keywords, which the set of seen ones has one bit for: it stays.
+// drop removes the members with the names. They are unknown keywords, which the set of
+// seen ones has one bit for: it stays.
 func (n *node) drop(names map[string]bool) {
 	if len(names) > 0 {
 		n.members = slices.DeleteFunc(n.members, func(m member) bool { return names[m.name] })
@@ -341,10 +340,9 @@ func (n *node) drop(names map[string]bool) {
 	}
 }
 
-// schemas yields the schemas in n with their keywords, under the names of a map
-// of them.
-// It is the only way from a schema to those in it, so that what looks like a keyword inside of
-// a default or an enum is never taken for one (rule 11).
+// schemas yields the schemas in n with their keywords, under the names of a map of
+// them. Whoever looks for schemas asks [schemasIn], as it does, so that what looks
+// like a keyword inside of a default or an enum is never taken for one (rule 11).
 func (n *node) schemas(yield func(k keyword, sub member) bool) {
 	for _, m := range n.list('{') {
 		subs := m.value.members

@@ -4,9 +4,9 @@ package schema
 
 import "strings"
 
-// Types of JSON values, as a set. An integral number is an isInteger, any
-// other an isNumber; the schema type number allows both.
-// That 3.0 is an integer is so since draft-06, and models write it.
+// Types of JSON values, as a set. An integral number is an isInteger, any other an
+// isNumber; the schema type number allows both. That 3.0 is an integer is so since
+// draft-06, and models write it.
 type types uint8
 
 const (
@@ -44,9 +44,9 @@ func typeNamed(name string) types {
 	return 0
 }
 
-// typeWritten is what the text of a schema type allows, 0 where it is not the
-// plain name of one.
-// A name with escapes is not one here: [rewriter.typeNames] then writes it plainly.
+// typeWritten is what the text of a schema type allows, 0 where it is not the plain
+// name of one. A name with escapes is not one here: [rewriter.typeNames] then writes
+// it plainly.
 func typeWritten(n *node) types {
 	if n.kind != '"' {
 		return 0
@@ -54,8 +54,8 @@ func typeWritten(n *node) types {
 	return typeNamed(n.text[1 : len(n.text)-1])
 }
 
-// typesWritten is the same for a list of types that have nothing in common, too.
-// An overlap, as of number and integer, sends the list to [rewriter.typeNames].
+// typesWritten is the same for a list of types that have nothing in common, too. An
+// overlap, as of number and integer, sends the list to [rewriter.typeNames].
 func typesWritten(n *node) (all types) {
 	for i := range n.list('[') {
 		t := typeWritten(n.members[i].value)
@@ -67,8 +67,8 @@ func typesWritten(n *node) (all types) {
 	return all | typeWritten(n)
 }
 
-// words are the names of the schema types that allow what t has.
-// A number has no name for what is not integral alone, so integer is not said beside it.
+// words are the names of the schema types that allow what t has. A number has no name
+// for what is not integral alone, so integer is not said beside it.
 func (t types) words() (words []string) {
 	if t&isNumber != 0 {
 		t &^= isInteger
@@ -92,8 +92,8 @@ func article(t types) string {
 	return "a " + t.words()[0]
 }
 
-// meant are words of programming languages for types.
-// Servers that make schemas of signatures by hand write those.
+// meant are words of programming languages for types. Servers that make schemas of
+// signatures by hand write those.
 var meant = map[string]string{
 	"int": "integer", "long": "integer", "float": "number", "double": "number", "bool": "boolean", "str": "string", "dict": "object", "list": "array",
 }
@@ -136,9 +136,9 @@ func (m *meter) typesOf(t *node) (all types) {
 	return all
 }
 
-// typeOf is the type of a value: of its kind, and for numbers its text. A number
-// with an exponent counts as integral and as not, since its text does not tell.
-// Working 1e999999999 out would take a number of as many digits.
+// typeOf is the type of a value: of its kind, and for numbers its text. A number with
+// an exponent counts as integral and as not, since its text does not tell. Working
+// 1e999999999 out would take a number of as many digits.
 func typeOf(kind byte, text string) types {
 	switch kind {
 	case '{':
