@@ -329,8 +329,8 @@ func Processes(mark string) []string {
 			continue
 		}
 		stat, _ := os.ReadFile("/proc/" + entry.Name() + "/stat")
-		_, after, _ := strings.Cut(string(stat), ") ")
-		// The name of the program, which may have spaces in it, stands in brackets
+		after := string(stat[bytes.LastIndexByte(stat, ')')+1:])
+		// The name of the program, which may have any characters in it, stands in brackets
 		// before the state and the parent (proc_pid_stat).
 		if fields := strings.Fields(after); len(fields) > 1 && fields[0] == "Z" && fields[1] == strconv.Itoa(os.Getpid()) {
 			found = append(found, entry.Name()+" (zombie)")

@@ -112,12 +112,12 @@ var rules = [keywords]rule{
 	kwType:                  {"type", wantTypes, noSchema, ofTypes},
 	kwEnum:                  {"enum", wantArray, noSchema, rootless | ofTypes},
 	kwConst:                 {"const", wantAny, noSchema, rootless | ofTypes},
-	kwNullable:              {"nullable", wantGone, noSchema, ofTypes | older | lowered},
+	kwNullable:              {"nullable", wantGone, noSchema, ofTypes | lowered},
 	kwMultipleOf:            {"multipleOf", wantPositive, noSchema, 0},
 	kwMinimum:               {"minimum", wantNumber, noSchema, 0},
 	kwMaximum:               {"maximum", wantNumber, noSchema, 0},
-	kwExclusiveMinimum:      {"exclusiveMinimum", wantNumber, noSchema, older},
-	kwExclusiveMaximum:      {"exclusiveMaximum", wantNumber, noSchema, older},
+	kwExclusiveMinimum:      {"exclusiveMinimum", wantNumber, noSchema, 0},
+	kwExclusiveMaximum:      {"exclusiveMaximum", wantNumber, noSchema, 0},
 	kwMinLength:             {"minLength", wantCount, noSchema, 0},
 	kwMaxLength:             {"maxLength", wantCount, noSchema, 0},
 	kwPattern:               {"pattern", wantString, noSchema, 0},
@@ -126,8 +126,8 @@ var rules = [keywords]rule{
 	kwContentMediaType:      {"contentMediaType", wantString, noSchema, 0},
 	kwContentSchema:         {"contentSchema", wantSchema, oneSchema, 0},
 	kwPrefixItems:           {"prefixItems", wantSchemas, listOfSchemas, ofArrays | since2019},
-	kwItems:                 {"items", wantSchema, oneSchema, ofArrays | older},
-	kwAdditionalItems:       {"additionalItems", wantGone, oneSchema, older},
+	kwItems:                 {"items", wantSchema, oneSchema, ofArrays},
+	kwAdditionalItems:       {"additionalItems", wantGone, oneSchema, 0},
 	kwContains:              {"contains", wantSchema, oneSchema, ofArrays},
 	kwMinContains:           {"minContains", wantCount, noSchema, ofArrays | since2019},
 	kwMaxContains:           {"maxContains", wantCount, noSchema, ofArrays | since2019},
@@ -137,18 +137,18 @@ var rules = [keywords]rule{
 	kwUnevaluatedItems:      {"unevaluatedItems", wantLater, oneSchema, since2019},
 	kwMinProperties:         {"minProperties", wantCount, noSchema, ofObjects},
 	kwMaxProperties:         {"maxProperties", wantCount, noSchema, ofObjects},
-	kwRequired:              {"required", wantArray, noSchema, ofObjects | older},
+	kwRequired:              {"required", wantArray, noSchema, ofObjects},
 	kwDependentRequired:     {"dependentRequired", wantNames, noSchema, ofObjects | since2019},
 	kwProperties:            {"properties", wantSchemaMap, namedSchemas, ofObjects},
 	kwPatternProperties:     {"patternProperties", wantSchemaMap, namedSchemas, ofObjects},
 	kwAdditionalProperties:  {"additionalProperties", wantSchemaOrBool, oneSchema, ofObjects},
 	kwPropertyNames:         {"propertyNames", wantSchema, oneSchema, ofObjects},
 	kwUnevaluatedProperties: {"unevaluatedProperties", wantLater, oneSchema, since2019 | lowered},
-	kwDependencies:          {"dependencies", wantGone, namedSchemas, inPlace | ofTypes | older},
+	kwDependencies:          {"dependencies", wantGone, namedSchemas, inPlace | ofTypes},
 	kwDependentSchemas:      {"dependentSchemas", wantSchemaMap, namedSchemas, inPlace | ofObjects | since2019},
-	kwAllOf:                 {"allOf", wantSchemas, listOfSchemas, inPlace | union | older},
-	kwAnyOf:                 {"anyOf", wantSchemas, listOfSchemas, inPlace | union | older},
-	kwOneOf:                 {"oneOf", wantSchemas, listOfSchemas, inPlace | union | older},
+	kwAllOf:                 {"allOf", wantSchemas, listOfSchemas, inPlace | union},
+	kwAnyOf:                 {"anyOf", wantSchemas, listOfSchemas, inPlace | union},
+	kwOneOf:                 {"oneOf", wantSchemas, listOfSchemas, inPlace | union},
 	kwNot:                   {"not", wantSchema, oneSchema, inPlace},
 	kwIf:                    {"if", wantSchema, oneSchema, inPlace},
 	kwThen:                  {"then", wantSchema, oneSchema, inPlace | ofTypes},
@@ -194,7 +194,6 @@ const (
 	annotation traits = 1 << iota // accepts everything
 	cut                           // the root must not have it, and nothing changes without it
 	refers                        // a reference
-	older                         // older drafts give it another value, or have it alone
 	since2019                     // older drafts do not know it
 	inPlace                       // a schema about the same value as its parent; others are about a part and so one level deeper
 	union                         // a list of such
@@ -222,8 +221,7 @@ func has(set uint64, k keyword) bool { return set>>k&1 != 0 }
 var (
 	annotations     = setOf(annotation) // may stand beside anything
 	cuts            = setOf(cut)
-	references      = setOf(refers) // a text without one has nothing to expand
-	olderForms      = setOf(older)
+	references      = setOf(refers)    // a text without one has nothing to expand
 	newerKeywords   = setOf(since2019) // nothing to a reader of an old dialect
 	unions          = setOf(union)
 	inPlaceKeywords = setOf(inPlace)
