@@ -1,5 +1,8 @@
 package gotype
 
+//lint:file-ignore SA5008 the tags that encoding/json reads in its own way are what is tested
+//lint:file-ignore U1000 so are the fields that it does not see
+
 import (
 	"encoding/json"
 	"fmt"
