@@ -3,12 +3,10 @@ package mcp_test
 // This file reaches real servers by HTTP, which .ci/servers installs.
 
 import (
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,12 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
 // A nodeServer is a Node program that listens on a port of the loopback
 // interface.
 type nodeServer struct {
-	port    int
+	port    string
 	args    []string
 	process *exec.Cmd
 }
@@ -38,25 +37,10 @@ func newNode(t testing.TB, script string, args ...string) *nodeServer {
 		t.Skip("node is not there")
 	}
 	file := nodeScript(t, script)
-	s := &nodeServer{port: freePort(t), args: append([]string{file}, args...)}
+	s := &nodeServer{port: mcptest.FreePort(t), args: append([]string{file}, args...)}
 	t.Cleanup(s.stop) // also if it does not start to listen
 	s.start(t)
 	return s
-}
-
-// freePort returns a port below those that systems give out by themselves:
-// another test that runs at the same time could be given one of those before
-// the program listens.
-func freePort(t testing.TB) int {
-	for range 100 {
-		port := 20_000 + rand.IntN(12_000)
-		if l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port))); err == nil {
-			require.NoError(t, l.Close())
-			return port
-		}
-	}
-	t.Fatal("no port is free")
-	return 0
 }
 
 func nodeScript(t testing.TB, script string) string {
@@ -71,13 +55,12 @@ func (s *nodeServer) start(t testing.TB) {
 	t.Helper()
 	patch, err := filepath.Abs(filepath.Join("testdata", "loopback.cjs"))
 	require.NoError(t, err)
-	port := strconv.Itoa(s.port)
 	s.process = exec.Command("node", s.args...)
-	s.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NODE_OPTIONS=--require " + patch, "LISTEN=" + port, "PORT=" + port}
+	s.process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NODE_OPTIONS=--require " + patch, "LISTEN=" + s.port, "PORT=" + s.port}
 	require.NoError(t, s.process.Start())
 	// Not a bound: on a busy machine node takes its time.
 	require.Eventually(t, func() bool {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		conn, err := net.Dial("tcp", "127.0.0.1:"+s.port)
 		if err == nil {
 			conn.Close()
 		}
@@ -91,7 +74,7 @@ func (s *nodeServer) stop() {
 }
 
 func (s *nodeServer) server() mcp.Server {
-	return mcp.Server{Name: "real", URL: "http://127.0.0.1:" + strconv.Itoa(s.port) + "/mcp"}
+	return mcp.Server{Name: "real", URL: "http://127.0.0.1:" + s.port + "/mcp"}
 }
 
 const (

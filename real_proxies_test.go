@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -25,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
 // A certificate for the loopback interface is what httptest has: files of it
@@ -100,7 +100,7 @@ https://127.0.0.1:FRONT {
 // startProxy starts a program with its configuration in a new folder, and
 // returns its URL and the pool that trusts it. The test is skipped where the
 // program is not there.
-func startProxy(t *testing.T, program string, args []string, config string, back int) (string, *x509.CertPool) {
+func startProxy(t *testing.T, program string, args []string, config string, back string) (string, *x509.CertPool) {
 	t.Helper()
 	file, err := exec.LookPath(program)
 	for _, folder := range []string{"/usr/sbin", "/usr/local/sbin"} { // not on every user's PATH
@@ -113,8 +113,8 @@ func startProxy(t *testing.T, program string, args []string, config string, back
 	}
 	folder := t.TempDir()
 	trusted := certificate(t, folder)
-	front := strconv.Itoa(freePort(t))
-	fill := strings.NewReplacer("FOLDER", folder, "FRONT", front, "BACK", strconv.Itoa(back)).Replace
+	front := mcptest.FreePort(t)
+	fill := strings.NewReplacer("FOLDER", folder, "FRONT", front, "BACK", back).Replace
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "config"), []byte(fill(config)), 0o600))
 	var said strings.Builder
 	process := exec.Command(file, strings.Fields(fill(strings.Join(args, " ")))...)

@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 )
 
 // browserVariable makes the test binary a browser that opens its argument.
@@ -84,7 +85,7 @@ func TestExampleService(t *testing.T) {
 func TestExampleWeb(t *testing.T) {
 	w := newWorld(t)
 	program, env := build(t, "web")
-	address := "localhost:" + freePort(t)
+	address := "localhost:" + mcptest.FreePort(t)
 	command := exec.Command(program, address, w.url())
 	command.Env, command.Dir, command.Stderr = env, t.TempDir(), os.Stderr
 	require.NoError(t, command.Start())

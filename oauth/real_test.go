@@ -16,7 +16,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -26,7 +25,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -39,6 +37,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/seed94b59a13/mcp"
+	"github.com/seed94b59a13/mcp/internal/mcptest"
 	"github.com/seed94b59a13/mcp/oauth"
 )
 
@@ -105,7 +104,7 @@ func startProvider(t *testing.T, dpop bool) *provider {
 		t.Skip("Node 22 is not there: run .ci/servers")
 	}
 	p := &provider{dpop: dpop, used: map[string]int{}, revoked: map[string]bool{}}
-	port := freePort(t)
+	port := mcptest.FreePort(t)
 	target := &url.URL{Scheme: "http", Host: "127.0.0.1:" + port}
 	forward := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -203,13 +202,6 @@ func cacheDir() string {
 	}
 	dir, _ := os.UserCacheDir()
 	return filepath.Join(dir, "mcp-test")
-}
-
-func freePort(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
 // clicks makes the pages of the provider submit themselves in a browser.
