@@ -98,6 +98,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/secret"
 	"github.com/seed94b59a13/mcp/internal/session"
 	"github.com/seed94b59a13/mcp/internal/text"
@@ -336,16 +337,7 @@ func (c *Connection) Err() error {
 }
 
 // over reports whether the connection has ended.
-func (c *Connection) over() bool { return isClosed(c.done) }
-
-func isClosed(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
-	}
-}
+func (c *Connection) over() bool { return patience.Closed(c.done) }
 
 func (c *Connection) cause() error {
 	if c.over() {

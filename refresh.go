@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/seed94b59a13/mcp/internal/listing"
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/session"
@@ -59,7 +60,7 @@ type refresh struct {
 // serves reports whether who wants a list after so many announcements may wait
 // for the listing.
 func (r *refresh) serves(changes int64) bool {
-	return r.waiting > 0 && r.changes == changes && !isClosed(r.done)
+	return r.waiting > 0 && r.changes == changes && !patience.Closed(r.done)
 }
 
 // RefreshTools lists the tools anew and replaces the list in one step. On an

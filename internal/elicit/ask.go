@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/protocol"
 	"github.com/seed94b59a13/mcp/internal/raw"
@@ -63,12 +65,11 @@ func (q *Question) Ask(ctx context.Context, host Host) (answer []byte, err error
 // Reply answers a question that came as a request in a session of a version, with
 // the member result or error of a response. The error says what was wrong with the
 // question, or with the answer of the host. An answer of the protocol for what the
-// person does is a result; -32602 is for a question that nobody can be shown.
+// person does is a result; an error is for a question that nobody can be shown.
 func Reply(ctx context.Context, host Host, version string, params []byte) (member []byte, err error) {
 	q, err := Parse(params)
 	if err != nil {
-		const invalidParams = -32602
-		return fmt.Appendf(nil, `"error":{"code":%d,"message":%s}`, invalidParams, raw.AppendQuote(nil, err.Error())), err
+		return fmt.Appendf(nil, `"error":{"code":%d,"message":%s}`, jsonrpc.CodeInvalidParams, raw.AppendQuote(nil, err.Error())), err
 	}
 	// In a version without such questions nobody is asked, since nobody has offered
 	// to answer them.

@@ -137,16 +137,25 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 }
 
 // Await waits until done is closed, and reports false if the context or the time
-// ended first. A nil channel is never closed. If several have ended, done need not
-// win.
+// ended first. A nil channel is never closed. If several have ended, done wins.
 func Await(ctx context.Context, done <-chan struct{}, limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-done:
-		return true
 	case <-timer.C:
 	case <-ctx.Done():
 	}
-	return false
+	return Closed(done)
+}
+
+// Closed reports whether done is closed, without a wait. It is for channels that
+// nobody sends on; a nil one is never closed.
+func Closed(done <-chan struct{}) bool {
+	select {
+	case <-done:
+		return true
+	default:
+		return false
+	}
 }

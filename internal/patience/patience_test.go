@@ -81,3 +81,18 @@ func TestLimit(t *testing.T) {
 		assert.Equal(t, int64(1), over.Load())
 	})
 }
+
+// Of several that have ended, done wins.
+func TestAwait(t *testing.T) {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	done := make(chan struct{})
+	assert.False(t, patience.Await(ended, done, 0))
+	assert.False(t, patience.Closed(done))
+	assert.False(t, patience.Closed(nil))
+	close(done)
+	for range 100 {
+		assert.True(t, patience.Await(ended, done, 0))
+	}
+	assert.True(t, patience.Closed(done))
+}

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed94b59a13/mcp/internal/patience"
 )
 
 // A Call is one request and takes its raw answer. It serves one call and is not
@@ -86,12 +88,10 @@ func (c *Call) Done() <-chan struct{} { return c.done }
 // Outcome returns the answer or error of the call; ok is false while there is
 // neither, as when the context ended first.
 func (c *Call) Outcome() (answer Response, err error, ok bool) {
-	select {
-	case <-c.done:
-		return c.answer, c.err, true
-	default:
+	if !patience.Closed(c.done) {
 		return Response{}, nil, false
 	}
+	return c.answer, c.err, true
 }
 
 // Begin is called by the writer just before the first byte goes out. It

@@ -314,7 +314,7 @@ func ListParams(cursor string, meta []byte) []byte {
 	return append(append([]byte{'{'}, members...), '}')
 }
 
-// Methods of this client.
+// Methods of requests and notifications.
 const (
 	MethodInitialize = "initialize"
 	MethodDiscover   = "server/discover"
@@ -323,7 +323,10 @@ const (
 	MethodPing       = "ping"
 	MethodElicit     = "elicitation/create"
 	// MethodCancelled is that of the notification that a call is given up.
-	MethodCancelled = "notifications/cancelled"
+	MethodCancelled    = "notifications/cancelled"
+	MethodInitialized  = "notifications/initialized"
+	MethodProgress     = "notifications/progress"
+	MethodToolsChanged = "notifications/tools/list_changed"
 )
 
 // Cancelled returns the parameters of that notification.

@@ -142,8 +142,9 @@ func (b *Pending) Fail(id int64, err error) bool {
 
 // Receive takes one message of the server and returns the reply that it asks
 // for, nil for none. release is nil when the message's bytes are the caller's
-// to reuse: what is needed is copied then, unless they are Owned. Otherwise the bytes become the
-// answer's if Receive reports that it took them, until release is called.
+// to reuse: what is needed is copied then, unless they are Owned. Otherwise the
+// bytes become the answer's if Receive reports that it took them, until release is
+// called.
 func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 	switch {
 	case m.Method != "" && m.ID != nil:
@@ -154,9 +155,9 @@ func (b *Pending) Receive(m Message, release func()) (reply []byte, took bool) {
 		if reply = m.reply(); reply == nil {
 			b.unanswered.Add([]byte(m.Method), b.Quoter)
 		}
-	case m.Method == "notifications/progress":
+	case m.Method == MethodProgress:
 		b.Progress(m.Params)
-	case m.Method == "notifications/tools/list_changed":
+	case m.Method == MethodToolsChanged:
 		if b.ToolsChanged != nil {
 			b.ToolsChanged()
 		}

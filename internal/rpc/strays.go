@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
 	"github.com/seed94b59a13/mcp/internal/raw"
 )
 
@@ -93,7 +95,7 @@ func (b *Pending) settle(call *Call) {
 // which is no answer to a notification.
 func isParseError(object []byte) bool {
 	code, _ := parseCode(raw.Member(object, "code"))
-	return code == -32700
+	return code == jsonrpc.CodeParseError
 }
 
 // words returns what an answer says, or its start.

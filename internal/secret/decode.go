@@ -145,7 +145,8 @@ func percent(dst []byte, s string) ([]byte, int) {
 	return dst, 0
 }
 
-// entity decodes HTML, of whose escapes each encoder makes one longer by "amp;". The semicolon at its end may be missing.
+// entity decodes HTML, of whose escapes each encoder makes one longer by "amp;". The
+// semicolon at its end may be missing.
 func entity(dst []byte, s string) ([]byte, int) {
 	n := 1
 	for strings.HasPrefix(s[n:], "amp;") {

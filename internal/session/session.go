@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed94b59a13/mcp/internal/handshake"
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/progress"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
@@ -67,26 +68,17 @@ type Transport interface {
 
 // Version returns the version of the protocol, empty before the session has begun.
 func (s *Session) Version() string {
-	select {
-	case <-s.began:
-		return s.Info.Protocol
-	default:
+	if !patience.Closed(s.began) {
 		return ""
 	}
+	return s.Info.Protocol
 }
 
 // Warnings tell what the server did that it should not have.
 func (s *Session) Warnings() []string { return s.transport.Warnings() }
 
 // Over reports whether the session has ended.
-func (s *Session) Over() bool {
-	select {
-	case <-s.done:
-		return true
-	default:
-		return false
-	}
-}
+func (s *Session) Over() bool { return patience.Closed(s.done) }
 
 // Cause is why the session has ended by itself, an error that wraps
 // [ErrStopped]; nil while it goes on and after Close.

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 )
 
@@ -67,14 +68,7 @@ func (c *Conn) watch() {
 // do not know the method say so. A server that works on what was cancelled may
 // have no ear for a ping, but often writes a log.
 func (c *Conn) isSilent() bool {
-	timer := time.NewTimer(c.doubt.quietTime)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-c.over:
-		return false
-	}
-	if !c.doubtful() {
+	if patience.Await(context.Background(), c.over, c.doubt.quietTime) || !c.doubtful() {
 		return false
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.doubt.pingTime)

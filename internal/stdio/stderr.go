@@ -6,12 +6,14 @@ package stdio
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
 
@@ -148,7 +150,7 @@ func (r *relay) end() {
 	r.ending = true
 	r.news.Signal()
 	r.mu.Unlock()
-	if !waitFor(r.done, relayTime) {
+	if !patience.Await(context.Background(), r.done, relayTime) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.fault = cmp.Or(r.fault, "it did not return")

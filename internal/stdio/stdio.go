@@ -20,6 +20,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/seed94b59a13/mcp/internal/patience"
 	"github.com/seed94b59a13/mcp/internal/rpc"
 	"github.com/seed94b59a13/mcp/internal/secret"
 )
@@ -213,10 +214,8 @@ func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 // send writes a message, or hands it to the writer. A server that does not read
 // its input holds up the writer but no caller.
 func (c *Conn) send(ctx context.Context, o outgoing) error {
-	select {
-	case <-c.over:
+	if patience.Closed(c.over) {
 		return errStopped
-	default:
 	}
 	if c.writeNow(o) {
 		return nil
@@ -383,16 +382,12 @@ func (c *Conn) wait() {
 // stopped before.
 func (c *Conn) finish(what string) {
 	c.finished.Do(func() {
-		select {
-		case <-c.stopping:
+		if patience.Closed(c.stopping) {
 			return
-		default:
 		}
-		select {
-		case <-c.exited:
-			waitFor(c.stderrDone, drainTime) // its last words belong to the error
+		if patience.Closed(c.exited) {
+			patience.Await(context.Background(), c.stderrDone, drainTime) // its last words belong to the error
 			what = exitText(c.exit)
-		default:
 		}
 		c.OnEnd(errors.New(what + c.Quote()))
 		c.end()
@@ -513,18 +508,10 @@ func waitUnless(hurry, done <-chan struct{}, d, left time.Duration) bool {
 		case <-done:
 			return true
 		case <-timer.C:
-			select {
-			case <-done:
-				return true
-			default:
-				return false
-			}
+			return patience.Closed(done)
 		case <-hurry:
 			hurry = nil
 			timer.Reset(min(time.Until(end), left))
 		}
 	}
 }
-
-// waitFor is waitUnless where nothing is in a hurry.
-func waitFor(done <-chan struct{}, d time.Duration) bool { return waitUnless(nil, done, d, d) }

@@ -139,7 +139,7 @@ func (c *Conn) take(s session, r *request, m rpc.Message, release func()) (took 
 		return false // the failure quotes it
 	}
 	r.heard.Add(1)
-	if m.Method == methodProgress && m.ID == nil {
+	if m.Method == rpc.MethodProgress && m.ID == nil {
 		c.report(r, m.Params)
 		return false
 	}

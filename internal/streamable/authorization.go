@@ -121,5 +121,5 @@ func (c *Conn) asks(method string, r *request, resp *http.Response) bool {
 	case resp.StatusCode != http.StatusUnauthorized:
 		return false
 	}
-	return method == http.MethodGet || method == http.MethodPost && (r.call != nil || r.method == methodInitialized)
+	return method == http.MethodGet || method == http.MethodPost && (r.call != nil || r.method == rpc.MethodInitialized)
 }

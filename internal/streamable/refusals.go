@@ -135,8 +135,10 @@ func (f *failure) mayLoseSession() bool {
 	return false
 }
 
-// loses are words of servers that do not know a session.
-var loses = regexp.MustCompile(`(?is)session.*(not found|valid|unknown|missing|expired|required|exist|terminated)|(not found|valid|unknown|missing|expired|required|exist|terminated).*session|not initialized`)
+// loses are words of servers that do not know a session, in either order.
+var loses = regexp.MustCompile(`(?is)session.*` + isLost + `|` + isLost + `.*session|not initialized`)
+
+const isLost = `(not found|valid|unknown|missing|expired|required|exist|terminated)`
 
 // says returns the words of a failure that is short.
 func (f *failure) says() string {

@@ -255,7 +255,7 @@ func (c *Conn) beginAnew(ctx context.Context) (session, error) {
 	c.mu.Lock()
 	c.next = s.id
 	c.mu.Unlock()
-	<-c.tell(ctx, s, &request{method: methodInitialized, body: second}, nil)
+	<-c.tell(ctx, s, &request{method: rpc.MethodInitialized, body: second}, nil)
 	return s, nil
 }
 

@@ -48,11 +48,6 @@ const (
 	maxReplies = 16
 )
 
-const (
-	methodInitialized = "notifications/initialized"
-	methodProgress    = "notifications/progress"
-)
-
 // Config says what a [Conn] speaks to.
 type Config struct {
 	URL        *url.URL
@@ -151,7 +146,7 @@ func (c *Conn) Do(ctx context.Context, call *rpc.Call) error {
 func (c *Conn) Notify(ctx context.Context, method string, params []byte) error {
 	r := &request{method: method, body: rpc.Encode(0, method, params)}
 	inner := context.WithoutCancel(ctx)
-	if method == methodInitialized {
+	if method == rpc.MethodInitialized {
 		c.mu.Lock()
 		c.initialized = r.body
 		c.mu.Unlock()
@@ -193,10 +188,8 @@ func (c *Conn) do(ctx context.Context, r *request) error {
 // enter begins a request, until leave, and returns a context that also ends
 // with the connection. It reports false when that has ended.
 func (c *Conn) enter(ctx context.Context, r *request) (context.Context, bool) {
-	select {
-	case <-c.ended:
+	if patience.Closed(c.ended) {
 		return ctx, false
-	default:
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
